@@ -14,13 +14,19 @@ const everyFolder = Object.keys(mayImport)
 /** A noun may call another noun's named functions, never its queries; and nobody climbs out of a package. */
 const insideServer = [
   { group: ['../*/queries.ts'], message: "Call the other noun's named functions, not its queries." },
-  { group: ['../../*'], message: 'Import another package by its name (@valley/…), not by a path out of this one.' },
+  {
+    group: ['../../*'],
+    message: 'Import another package by its name (@valley/…), not by a path out of this one.',
+  },
 ]
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
   files: [`${folder}/**`],
   rules: {
-    'no-restricted-imports': ['error', { patterns: [...foreignPackages(folder, allowed), ...insideServer] }] as const,
+    'no-restricted-imports': [
+      'error',
+      { patterns: [...foreignPackages(folder, allowed), ...insideServer] },
+    ] as const,
   },
 }))
 
@@ -55,12 +61,19 @@ export default defineConfig({
   overrides: [
     ...folderRules,
     // The one file per process that reads the environment.
-    { files: ['server/config.ts', 'tools/**', '**/*.test.ts', 'server/testing/**'], rules: { 'node/no-process-env': 'off' } },
+    {
+      files: ['server/config.ts', 'tools/**', '**/*.test.ts', 'server/testing/**'],
+      rules: { 'node/no-process-env': 'off' },
+    },
     { files: ['tools/**', 'server/admin.ts'], rules: { 'no-console': 'off' } },
     {
       // The runner itself awaits what `test(…)` returns.
       files: ['**/*.test.ts'],
-      rules: { 'typescript/no-floating-promises': 'off', 'max-lines-per-function': 'off', 'max-lines': 'off' },
+      rules: {
+        'typescript/no-floating-promises': 'off',
+        'max-lines-per-function': 'off',
+        'max-lines': 'off',
+      },
     },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
@@ -68,9 +81,15 @@ export default defineConfig({
 
 function foreignPackages(folder: string, allowed: readonly string[]) {
   const forbidden = everyFolder.filter((other) => other !== folder && !allowed.includes(other))
-  const sdkSeesTypesOnly = folder === 'sdk' ? [{ group: ['@valley/contract/*'], allowTypeImports: true, message: 'The sdk takes types only.' }] : []
+  const sdkSeesTypesOnly =
+    folder === 'sdk'
+      ? [{ group: ['@valley/contract/*'], allowTypeImports: true, message: 'The sdk takes types only.' }]
+      : []
   return [
-    ...forbidden.map((other) => ({ group: [`@valley/${other}/*`], message: `${folder}/ may not import ${other}/.` })),
+    ...forbidden.map((other) => ({
+      group: [`@valley/${other}/*`],
+      message: `${folder}/ may not import ${other}/.`,
+    })),
     ...sdkSeesTypesOnly,
   ]
 }
