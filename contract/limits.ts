@@ -1,0 +1,19 @@
+/** Every bound that a caller of the API can meet. Characters are counted as JavaScript does: UTF-16 code units. */
+export const limits = {
+  codeCharsMax: 256_000,
+  readmeCharsMax: 65_536,
+  commentCharsMax: 4_096,
+  bioCharsMax: 1_024,
+  urlCharsMax: 2_048,
+  tokenNameCharsMax: 64,
+  searchQueryCharsMax: 256,
+  idempotencyKeyCharsMax: 255,
+  idempotencyKeyHours: 24,
+  cursorCharsMax: 200,
+  pageItemsMax: 100,
+  pageItemsDefault: 20,
+  /** Deeper than this, follow links.next: a cursor costs the same at any depth, an offset does not. */
+  offsetMax: 1_000_000,
+  versionMax: 2_147_483_647,
+  bodyBytesMax: 4 * 1024 * 1024,
+} as const
