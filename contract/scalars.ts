@@ -11,10 +11,19 @@ export function text({ min = 0, max }: { readonly min?: number; readonly max: nu
     .refine((value) => value.isWellFormed(), 'must be well-formed Unicode, without lone surrogates')
 }
 
-export const Id = z.uuid().meta({ examples: ['0199f2ab-4c1e-7d3a-9b52-6f0c1d2e3f40'] })
+export const Id = z
+  .uuid()
+  .meta({ wire: { type: 'string', format: 'uuid', examples: ['0199f2ab-4c1e-7d3a-9b52-6f0c1d2e3f40'] } })
 
 /** How a time is written in every answer: ISO 8601, UTC, milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ examples: ['2026-11-14T09:30:00.000Z'] })
+export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
+  wire: {
+    type: 'string',
+    format: 'date-time',
+    pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`,
+    examples: ['2026-11-14T09:30:00.000Z'],
+  },
+})
 
 export const Username = z
   .string()
