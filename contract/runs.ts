@@ -68,6 +68,6 @@ export const runs = {
     params: ValId,
     query: RunPage,
     response: { 200: listOf(Run) },
-    errors: ['not_found', 'forbidden'],
+    errors: ['not_found'],
   },
 } as const satisfies Operations

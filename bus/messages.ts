@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { Id } from '@valley/contract/scalars.ts'
+
+interface Message {
+  readonly subject: string
+  readonly shape: z.ZodObject
+}
+
+/**
+ * Every message between processes. Each is a hint: it may be lost or doubled without harm, because whoever missed
+ * it finds out by itself when its copy has grown too old.
+ */
+export const messages = {
+  /** A val was saved, changed or deleted: what is cached of it is out of date. */
+  valChanged: { subject: 'vals.changed', shape: z.object({ valId: Id }) },
+  /** A user's tokens or name changed: cached callers of that user are out of date. */
+  callerChanged: { subject: 'callers.changed', shape: z.object({ userId: Id }) },
+} as const satisfies Record<string, Message>
+
+export type MessageName = keyof typeof messages
+export type MessageBody<Name extends MessageName> = z.infer<(typeof messages)[Name]['shape']>
+
+/** The subject of one message: the last part is the id it is about, so that a reader may take only some. */
+export function subjectOf<Name extends MessageName>(name: Name, body: MessageBody<Name>): string {
+  return `${messages[name].subject}.${Object.values(body)[0]}`
+}

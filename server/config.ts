@@ -1,0 +1,64 @@
+import { z } from 'zod'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+const webUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .transform((url) => url.replace(/\/+$/, ''))
+
+const Env = z.object({
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
+  NATS_URL: z.string().min(1).default('nats://127.0.0.1:4222'),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: port.default(8080),
+  PUBLIC_URL: webUrl.optional(),
+  TRUST_PROXY: flag.default(false),
+  DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(1_000).default(10),
+  RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(6_000),
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
+  RUN_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+})
+
+export interface Config {
+  readonly databaseUrl: string
+  readonly natsUrl: string
+  readonly host: string
+  readonly port: number
+  /** Where the service is reached from outside; undefined: at the address it listens on. */
+  readonly publicUrl: string | undefined
+  /** Whether X-Forwarded-* headers come from a proxy of the operator's and may be believed. */
+  readonly trustProxy: boolean
+  readonly databaseConnectionsMax: number
+  readonly rateLimitPerMinute: number
+  readonly rateLimitAnonymousPerMinute: number
+  readonly runRetentionDays: number
+  readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
+}
+
+/** The only place in the server that reads the environment. Everything that is wrong is told at once. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = Env.safeParse(env)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
+    throw new ConfigError(`The configuration does not fit:\n${problems.join('\n')}`)
+  }
+  const { data } = parsed
+  return {
+    databaseUrl: data.DATABASE_URL,
+    natsUrl: data.NATS_URL,
+    host: data.HOST,
+    port: data.PORT,
+    publicUrl: data.PUBLIC_URL,
+    trustProxy: data.TRUST_PROXY,
+    databaseConnectionsMax: data.DATABASE_CONNECTIONS_MAX,
+    rateLimitPerMinute: data.RATE_LIMIT_PER_MINUTE,
+    rateLimitAnonymousPerMinute: data.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
+    runRetentionDays: data.RUN_RETENTION_DAYS,
+    logLevel: data.LOG_LEVEL,
+  }
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}

@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Direction, Span } from '../page.ts'
+import { type Db, type Statement, statement } from './statement.ts'
+
+type SpanArgs<Key> = { above: Key; below: Key; limit: number; offset: number }
+
+/** The parts of a list's SQL that follow from its span. */
+export interface SpanSql {
+  readonly within: (key: RawBuilder<unknown>) => RawBuilder<unknown>
+  readonly order: RawBuilder<unknown>
+  readonly extent: RawBuilder<unknown>
+}
+
+type Arg<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
+
+type ListStatement<Args, Row, Key> = (db: Db, args: Args, span: Span<Key>) => Promise<readonly Row[]>
+
+/** A list in both directions: one prepared statement towards older rows, one towards newer ones. */
+export function listStatement<Args extends object, Row, Key = string>(
+  write: (arg: Arg<Args>, span: SpanSql) => RawBuilder<Row>,
+): ListStatement<Args, Row, Key> {
+  const towards = (direction: Direction): Statement<Args & SpanArgs<Key>, Row> =>
+    statement((arg) => write(arg as Arg<Args>, spanSql(arg as Arg<SpanArgs<Key>>, direction)))
+  const older = towards('older')
+  const newer = towards('newer')
+  return async (db, args, { direction, above, below, limit, offset }) => {
+    const list = direction === 'older' ? older : newer
+    const { rows } = await list(db, { ...args, above, below, limit, offset })
+    return rows
+  }
+}
+
+function spanSql<Key>(arg: Arg<SpanArgs<Key>>, direction: Direction): SpanSql {
+  return {
+    within: (key) => sql`${key} > ${arg('above')} AND ${key} < ${arg('below')}`,
+    order: direction === 'older' ? sql`DESC` : sql`ASC`,
+    extent: sql`LIMIT ${arg('limit')} OFFSET ${arg('offset')}`,
+  }
+}

@@ -1,0 +1,76 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { Fault } from '../fault.ts'
+import { limits } from '../limits.ts'
+import type { Schema } from './schema.ts'
+import { type Db, preparedNameOf } from './statement.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly connectionsMax: number
+  readonly onIdleError: (error: Error) => void
+}
+
+export interface Database extends AsyncDisposable {
+  readonly db: Db
+  readonly pool: pg.Pool
+}
+
+/** A bounded pool that sheds load, with timeouts on everything. It connects when it is first used. */
+export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptions): Database {
+  const pool = new SheddingPool({
+    connectionString: url,
+    max: connectionsMax,
+    Client: NamingClient,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    idleTimeoutMillis: limits.idleConnectionMs,
+    query_timeout: limits.queryTimeoutMs,
+    keepAlive: true,
+    application_name: 'valley',
+    options: sessionOptions(),
+  })
+  // An idle connection that breaks must not end the process; the pool has already dropped it.
+  pool.on('error', onIdleError)
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
+}
+
+function sessionOptions() {
+  const settings = {
+    statement_timeout: limits.statementTimeoutMs,
+    lock_timeout: limits.lockTimeoutMs,
+    idle_in_transaction_session_timeout: limits.idleInTransactionTimeoutMs,
+    client_min_messages: 'warning',
+    timezone: 'UTC',
+    jit: 'off',
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+}
+
+/** Prepares our statements under their names, so that PostgreSQL parses and plans each once per connection. */
+class NamingClient extends pg.Client {
+  override query(...args: unknown[]): never {
+    const [text, values, ...rest] = args
+    const name = typeof text === 'string' ? preparedNameOf(text) : undefined
+    // oxlint-disable-next-line typescript/unbound-method -- it is bound in the next line.
+    const query = super.query as unknown as (...args: unknown[]) => never
+    return name === undefined ? query.apply(this, args) : query.call(this, { name, text, values }, ...rest)
+  }
+}
+
+class SheddingPool extends pg.Pool {
+  override connect(...args: unknown[]): never {
+    if (this.waitingCount >= limits.poolWaitersMax) throw tooBusy()
+    // oxlint-disable-next-line typescript/unbound-method -- it is bound in the next line.
+    const connect = super.connect as unknown as (...args: unknown[]) => never
+    return connect.apply(this, args)
+  }
+}
+
+function tooBusy() {
+  return new Fault('unavailable', 'The service is very busy. Try again in a moment.', {
+    headers: { 'retry-after': String(limits.retryAfterSeconds) },
+  })
+}

@@ -1,0 +1,30 @@
+import * as comments from './comments/handlers.ts'
+import * as likes from './likes/handlers.ts'
+import type { Metrics } from './metrics.ts'
+import * as platform from './platform/handlers.ts'
+import * as references from './references/handlers.ts'
+import type { Handlers } from './reply.ts'
+import * as runs from './runs/handlers.ts'
+import * as search from './search/handlers.ts'
+import * as tokens from './tokens/handlers.ts'
+import * as users from './users/handlers.ts'
+import * as vals from './vals/handlers.ts'
+import * as versions from './versions/handlers.ts'
+
+/** One handler for each operation of the contract; a missing one does not pass the type check. */
+export function createHandlers(metrics: Metrics): Handlers {
+  const { getMetricsFrom, ...platformHandlers } = platform
+  return {
+    ...users,
+    ...vals,
+    ...versions,
+    ...runs,
+    ...likes,
+    ...comments,
+    ...references,
+    ...search,
+    ...tokens,
+    ...platformHandlers,
+    getMetrics: getMetricsFrom(metrics),
+  }
+}

@@ -1,0 +1,91 @@
+import { passingDatabaseFault } from '../database/database-fault.ts'
+import { isKnown } from '../etag.ts'
+import { Fault } from '../fault.ts'
+import { compress } from './compress.ts'
+import type { HttpServices } from './http-services.ts'
+import type { RawRequest } from './read-request.ts'
+import { renderFault, type Rendered } from './render.ts'
+import { requestIdOf } from './request-id.ts'
+import { type NamedOperation, type Progress, serveOperation } from './serve-operation.ts'
+
+/** What every answer carries. Tokens only, no cookies: any page may call the API. */
+const standingHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'etag, location, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-should-retry',
+  'cache-control': 'private, no-cache',
+  'x-content-type-options': 'nosniff',
+  vary: 'authorization, accept-encoding',
+} as const
+
+/** Answers one request, whatever happens: a fault is told to the caller, a surprise to the operator. */
+export async function answerRequest(
+  services: HttpServices,
+  what: NamedOperation | Fault,
+  raw: RawRequest,
+): Promise<Response> {
+  const startedAt = performance.now()
+  const requestId = requestIdOf(raw.incoming.headers['x-request-id'])
+  const progress: Progress = { headers: {}, caller: null }
+  let fault: Fault | null = null
+  let rendered: Rendered
+  try {
+    if (what instanceof Fault) throw what
+    rendered = unlessKnown(what, raw, await serveOperation(services, what, { raw, progress }))
+  } catch (error) {
+    fault = faultOf(error)
+    rendered = renderFault(fault, requestId)
+  }
+  const response = await respond(raw, rendered, { ...progress.headers, 'x-request-id': requestId })
+  tell(services, {
+    fault,
+    seen: {
+      requestId,
+      operation: what instanceof Fault ? what.code : what.name,
+      status: rendered.status,
+      durationMs: performance.now() - startedAt,
+      userId: progress.caller?.id ?? null,
+    },
+  })
+  return response
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const passing = passingDatabaseFault(error)
+  return (
+    passing ?? new Fault('internal', 'Something broke on our side. Report the requestId.', { cause: error })
+  )
+}
+
+function unlessKnown({ operation }: NamedOperation, { incoming }: RawRequest, rendered: Rendered): Rendered {
+  const known = incoming.headers['if-none-match']
+  const { etag } = rendered.headers
+  if (known === undefined || etag === undefined || operation.method !== 'GET' || !isKnown(known, etag))
+    return rendered
+  return { status: 304, headers: { etag }, text: null }
+}
+
+async function respond(
+  { incoming }: RawRequest,
+  { status, headers, text }: Rendered,
+  ownHeaders: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const every = { ...standingHeaders, ...ownHeaders, ...headers }
+  const compressed = text === null ? null : await compress(text, incoming.headers['accept-encoding'])
+  if (compressed === null) return new Response(text, { status, headers: every })
+  const weakEtag = headers['etag'] === undefined ? {} : { etag: `W/${headers['etag']}` }
+  return new Response(new Uint8Array(compressed.bytes), {
+    status,
+    headers: { ...every, ...weakEtag, 'content-encoding': compressed.encoding },
+  })
+}
+
+type Seen = Parameters<HttpServices['observe']['answered']>[0]
+
+function tell({ observe, metrics }: HttpServices, { fault, seen }: { fault: Fault | null; seen: Seen }) {
+  metrics.observeRequest(seen.operation, seen.status, seen.durationMs / 1_000)
+  if (fault?.code === 'internal') observe.failed(seen, fault.cause)
+  else if (fault?.code === 'unavailable') observe.unavailable(seen, fault.cause)
+  else observe.answered(seen)
+}

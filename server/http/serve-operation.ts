@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import type { Operation } from '@valley/contract/operation.ts'
+import type { OperationName } from '@valley/contract/operations.ts'
+import { limits as contractLimits } from '@valley/contract/limits.ts'
+import { type Caller, hasScope } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { Fault } from '../fault.ts'
+import { answerOnce } from '../idempotency/answer-once.ts'
+import { authenticate, bearerOf, unauthenticated } from '../tokens/authenticate.ts'
+import type { HttpServices } from './http-services.ts'
+import { type Allowance, rateLimitHeaders } from './rate-limiter.ts'
+import { type ParsedRequest, type RawRequest, readRequest } from './read-request.ts'
+import { baseUrlOf, clientAddressOf } from './reverse-proxy.ts'
+import { renderAnswer, type Rendered } from './render.ts'
+
+export interface NamedOperation {
+  readonly name: OperationName
+  readonly operation: Operation
+}
+
+/** What became of a request; `headers` are for its answer, whatever that is. */
+export interface Progress {
+  headers: Readonly<Record<string, string>>
+  caller: Caller | null
+}
+
+/** One request, step by step: who is it, may they, how often, what do they want, do it, say it. */
+export async function serveOperation(
+  services: HttpServices,
+  { name, operation }: NamedOperation,
+  { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
+): Promise<Rendered> {
+  const caller = operation.auth === 'none' ? null : await identify(services, operation, { raw, progress })
+  const request = await readRequest(operation, raw)
+  const handler = services.handlers[name] as (
+    context: Context,
+    caller: Caller | null,
+    request: unknown,
+  ) => Promise<unknown>
+  const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
+  const context = contextOf(services, raw.incoming)
+  const key = idempotencyKeyOf(operation, raw.incoming)
+  if (key === null || caller === null) return answer(context)
+  return answerIdempotently(context, { caller, key, raw, request }, answer)
+}
+
+async function identify(
+  services: HttpServices,
+  operation: Operation,
+  { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
+): Promise<Caller | null> {
+  const { authorization } = raw.incoming.headers
+  if (authorization === undefined) {
+    progress.headers = rateLimitHeaders(takeAnonymously(services, raw.incoming))
+    if (operation.auth === 'required') throw unauthenticated('Send a token as "Authorization: Bearer vly_…".')
+    return null
+  }
+  const caller = await authenticate(services, authorization).catch((error: unknown) => {
+    // Guessing tokens costs the guesser's address its allowance.
+    if (error instanceof Fault) progress.headers = rateLimitHeaders(takeAnonymously(services, raw.incoming))
+    throw error
+  })
+  progress.caller = caller
+  progress.headers = rateLimitHeaders(
+    services.limiter.take(caller.tokenId, services.config.rateLimitPerMinute),
+  )
+  services.tokenUses.note(caller.tokenId)
+  if (operation.scope !== null && !hasScope(caller, operation.scope)) {
+    throw new Fault('forbidden_scope', `This token lacks the scope ${operation.scope}. Make one that has it.`)
+  }
+  return caller
+}
+
+function takeAnonymously({ limiter, config }: HttpServices, incoming: IncomingMessage): Allowance {
+  return limiter.take(clientAddressOf(config, incoming), config.rateLimitAnonymousPerMinute)
+}
+
+/** Outside of a transaction every statement commits by itself, so its effects follow at once. */
+function contextOf(services: HttpServices, incoming: IncomingMessage): Context {
+  const { db, bus, callers, config, defaultBaseUrl } = services
+  const baseUrl = config.trustProxy ? baseUrlOf(incoming, defaultBaseUrl()) : defaultBaseUrl()
+  return { db, bus, callers, baseUrl, afterCommit: (effect) => effect() }
+}
+
+function idempotencyKeyOf({ method }: Operation, { headers }: IncomingMessage): string | null {
+  const key = headers['idempotency-key']
+  if (method !== 'POST' || key === undefined) return null
+  const max = contractLimits.idempotencyKeyCharsMax
+  if (typeof key === 'string' && key.length > 0 && key.length <= max) return key
+  throw new Fault('invalid_request', `An Idempotency-Key has 1 to ${max} characters.`, {
+    issues: [{ path: 'headers.idempotency-key', message: `must have 1 to ${max} characters` }],
+  })
+}
+
+interface Keyed {
+  readonly caller: Caller
+  readonly key: string
+  readonly raw: RawRequest
+  readonly request: ParsedRequest
+}
+
+async function answerIdempotently(
+  context: Context,
+  { caller, key, raw, request }: Keyed,
+  answer: (context: Context) => Promise<Rendered>,
+): Promise<Rendered> {
+  const { method, headers } = raw.incoming
+  const effects: (() => void)[] = []
+  const once = {
+    caller,
+    tokenText: bearerOf(headers.authorization ?? '') ?? '',
+    key,
+    fingerprint: [method, raw.target, headers['content-type'], headers['if-match'], request.bodyText].join(
+      '\n',
+    ),
+  }
+  const rendered = await answerOnce(context.db, once, (db) =>
+    answer({ ...context, db, afterCommit: (effect) => effects.push(effect) }),
+  )
+  for (const effect of effects) effect()
+  return rendered
+}

@@ -1,0 +1,30 @@
+/** Every bound of the server that a caller does not meet in the contract. */
+export const limits = {
+  statementTimeoutMs: 5_000,
+  lockTimeoutMs: 2_000,
+  idleInTransactionTimeoutMs: 10_000,
+  queryTimeoutMs: 7_000,
+  connectTimeoutMs: 2_000,
+  idleConnectionMs: 30_000,
+  /** Requests that may wait for a connection; the next one is told to come back later. */
+  poolWaitersMax: 500,
+  retryAfterSeconds: 1,
+  requestTimeoutMs: 30_000,
+  headersTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 65_000,
+  drainTimeoutMs: 10_000,
+  connectionsMax: 10_000,
+  requestIdCharsMax: 64,
+  compressBytesMin: 1_024,
+  callersCachedMax: 10_000,
+  /** How long a revocation may go unnoticed on a server that missed the message about it. */
+  callerAgeMaxMs: 5_000,
+  rateBucketsMax: 100_000,
+  tokenUseFlushMs: 10_000,
+  upkeepIntervalMs: 60_000,
+  upkeepBatchRows: 5_000,
+  upkeepBatchesMax: 200,
+  runPartitionsAheadDays: 7,
+  generatedNameTriesMax: 5,
+  putTriesMax: 5,
+} as const

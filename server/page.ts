@@ -1,0 +1,111 @@
+import type { Page, TimedPage } from '@valley/contract/lists.ts'
+import { highestId, isId, lastIdOf, lowestId } from './database/ids.ts'
+import { Fault } from './fault.ts'
+
+export type Direction = 'older' | 'newer'
+
+/** Which rows a page asks for: those strictly between two keys, from one end of them. */
+export interface Span<Key> {
+  readonly direction: Direction
+  readonly above: Key
+  readonly below: Key
+  /** One more than the page shows: whether it comes tells whether there is a next page. */
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface Cursor {
+  readonly direction: Direction
+  readonly key: string
+}
+
+/** The span of a list whose key is an id; since and until bound it like a cursor does. */
+export function idSpan(page: Page | TimedPage): Span<string> {
+  const since = 'since' in page && page.since ? lastIdOf(page.since) : lowestId
+  const until = 'until' in page && page.until ? lastIdOf(page.until) : highestId
+  const cursor = readCursor(page, isId)
+  const isOlder = cursor?.direction !== 'newer'
+  return {
+    direction: isOlder ? 'older' : 'newer',
+    above: cursor && !isOlder && cursor.key > since ? cursor.key : since,
+    below: cursor && isOlder && cursor.key < until ? cursor.key : until,
+    ...extent(page),
+  }
+}
+
+/** The span of a list whose key is a whole number. */
+export function numberSpan(page: Page, { above, below }: { above: number; below: number }): Span<number> {
+  const cursor = readCursor(page, (key) => /^\d{1,10}$/.test(key))
+  if (cursor === null) return { direction: 'older', above, below, ...extent(page) }
+  const key = Number(cursor.key)
+  const bounds = cursor.direction === 'older' ? { above, below: key } : { above: key, below }
+  return { direction: cursor.direction, ...bounds, ...extent(page) }
+}
+
+export function extent(page: Page) {
+  return { limit: page.limit + 1, offset: page.cursor === undefined ? page.offset : 0 }
+}
+
+export function readCursor({ cursor }: Page, isKey: (key: string) => boolean): Cursor | null {
+  if (cursor === undefined) return null
+  const [, mark, key = ''] = /^([on]):(.*)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (mark === undefined || !isKey(key)) {
+    throw new Fault(
+      'invalid_request',
+      'The cursor is not one of this list. Start again from its first page.',
+      {
+        issues: [
+          { path: 'query.cursor', message: 'must come from links.next or links.prev of the same list' },
+        ],
+      },
+    )
+  }
+  return { direction: mark === 'o' ? 'older' : 'newer', key }
+}
+
+interface PageRequest {
+  readonly query: Page
+  readonly target: string
+}
+
+interface Found<Row, Item> {
+  readonly span: { readonly direction: Direction }
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string | number
+  readonly present: (row: Row) => Item
+}
+
+/** The answer of a list from the rows that its span found. */
+export function pageOf<Row, Item>(
+  baseUrl: string,
+  { query, target }: PageRequest,
+  { span, rows, keyOf, present }: Found<Row, Item>,
+) {
+  const isOlder = span.direction === 'older'
+  const shown = isOlder ? rows.slice(0, query.limit) : rows.slice(0, query.limit).toReversed()
+  const hasMore = rows.length > query.limit
+  const [first, last] = [shown.at(0), shown.at(-1)]
+  const self = new URL(baseUrl + target).href
+  const linkTo = (mark: 'o' | 'n', row: Row) => cursorLink(self, `${mark}:${keyOf(row)}`)
+  const next = last !== undefined && (hasMore || !isOlder) ? linkTo('o', last) : undefined
+  const arrivedByCursor = query.cursor !== undefined
+  const prev = first !== undefined && (isOlder ? arrivedByCursor : hasMore) ? linkTo('n', first) : undefined
+  const before = prev ?? (!arrivedByCursor && query.offset > 0 ? offsetLink(self, query) : undefined)
+  return {
+    data: shown.map(present),
+    links: { self, ...(next && { next }), ...(before && { prev: before }) },
+  }
+}
+
+function cursorLink(self: string, cursor: string): string {
+  const url = new URL(self)
+  url.searchParams.delete('offset')
+  url.searchParams.set('cursor', Buffer.from(cursor).toString('base64url'))
+  return url.href
+}
+
+function offsetLink(self: string, { offset, limit }: Page): string {
+  const url = new URL(self)
+  url.searchParams.set('offset', String(Math.max(0, offset - limit)))
+  return url.href
+}

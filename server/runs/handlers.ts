@@ -1,0 +1,50 @@
+import type { Run, RunPage, RunSource } from '@valley/contract/runs.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { timeOf } from '../database/ids.ts'
+import { idSpan, pageOf } from '../page.ts'
+import type { Handler } from '../reply.ts'
+import { findOwnValOrHide } from '../vals/find-val.ts'
+import { presentMention } from '../vals/present-val.ts'
+import { type RunRow, type RunShape, selectRuns } from './queries.ts'
+
+export const listMyRuns: Handler<'listMyRuns'> = (context, caller, request) =>
+  listRuns(context, caller, { ...request, valId: null })
+
+export const listValRuns: Handler<'listValRuns'> = async (context, caller, request) => {
+  const { id } = await findOwnValOrHide(context.db, caller, request.params.val_id)
+  return listRuns(context, caller, { ...request, valId: id })
+}
+
+interface RunList {
+  readonly query: RunPage
+  readonly target: string
+  readonly valId: string | null
+}
+
+async function listRuns({ db, baseUrl }: Context, caller: Caller, { query, target, valId }: RunList) {
+  const span = idSpan(query)
+  const { error, source: sources = [] } = query
+  const select = selectRuns({ ofOneVal: valId !== null, error, sources: sourcesShape(sources) })
+  const rows = await select(db, { owner_id: caller.id, val_id: valId, sources }, span)
+  return pageOf(baseUrl, { query, target }, { span, rows, keyOf: ({ id }) => id, present: presentRun })
+}
+
+function sourcesShape(sources: readonly RunSource[]): RunShape['sources'] {
+  if (sources.length === 0) return 'any'
+  return sources.includes('http') ? 'some' : 'notHttp'
+}
+
+function presentRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    val: presentMention(row),
+    source: row.source,
+    status: row.status,
+    error: row.error,
+    parentId: row.parent_id,
+    createdAt: timeOf(row.id).toISOString(),
+    runStartAt: row.started_at?.toISOString() ?? null,
+    runEndAt: row.ended_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,94 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { connectBus } from '@valley/bus/connect-bus.ts'
+import type { Config } from './config.ts'
+import { migrate } from './database/migrate.ts'
+import { openDatabase } from './database/open-database.ts'
+import { createHandlers } from './handlers.ts'
+import { drain } from './http/drain.ts'
+import { mount } from './http/mount.ts'
+import { RateLimiter } from './http/rate-limiter.ts'
+import { limits } from './limits.ts'
+import { createMetrics } from './metrics.ts'
+import type { Observations } from './observations.ts'
+import { readDocsFiles } from './platform/docs.ts'
+import { CallerCache } from './tokens/caller-cache.ts'
+import { TokenUses } from './tokens/token-uses.ts'
+import { keepUp, upkeepOnce } from './upkeep/upkeep.ts'
+
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string
+}
+
+/** Opens everything in order and, when disposed, closes it in the opposite order: requests first, pool last. */
+export async function startServer(config: Config, observe: Observations): Promise<RunningServer> {
+  await using opened = new AsyncDisposableStack()
+  const migrated = await migrate(config.databaseUrl)
+  if (migrated.length > 0) observe.migrated(migrated)
+  const { db, pool } = opened.use(
+    openDatabase({
+      url: config.databaseUrl,
+      connectionsMax: config.databaseConnectionsMax,
+      onIdleError: observe.connectionLost,
+    }),
+  )
+  await upkeepOnce(db, config.runRetentionDays)
+  const bus = opened.use(
+    connectBus({
+      url: config.natsUrl,
+      name: 'server',
+      onChange: observe.busChanged,
+      onBadMessage: observe.badMessage,
+    }),
+  )
+  const callers = new CallerCache()
+  bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
+  const tokenUses = opened.use(new TokenUses(db, observe.connectionLost))
+  const metrics = createMetrics({ pool, callers, bus })
+  const stopUpkeep = opened.adopt(new AbortController(), (controller) => controller.abort())
+  const upkeep = keepUp({ db, config, observe }, stopUpkeep.signal)
+  opened.defer(() => upkeep)
+
+  let url = ''
+  const app = mount(
+    {
+      config,
+      db,
+      bus,
+      callers,
+      tokenUses,
+      metrics,
+      observe,
+      limiter: new RateLimiter(),
+      handlers: createHandlers(metrics),
+      defaultBaseUrl: () => config.publicUrl ?? url,
+    },
+    readDocsFiles(),
+  )
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server
+  server.maxConnections = limits.connectionsMax
+  url = await listen(server, config)
+  opened.defer(() => drain(server, observe))
+  const toClose = opened.move()
+  return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
+}
+
+const serverOptions = {
+  requestTimeout: limits.requestTimeoutMs,
+  headersTimeout: limits.headersTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+}
+
+function listen(server: Server, { host, port }: Config): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const { port: actual } = server.address() as AddressInfo
+      resolve(
+        `http://${host === '0.0.0.0' || host === '127.0.0.1' || host === '::' ? 'localhost' : host}:${actual}`,
+      )
+    })
+  })
+}

@@ -1,0 +1,41 @@
+import type { Caller } from '../caller.ts'
+import type { Db } from '../database/statement.ts'
+import { Fault } from '../fault.ts'
+import type { CachedCaller, CallerCache } from './caller-cache.ts'
+import { selectCallerByHash } from './queries.ts'
+import { hashToken, isTokenText } from './token-text.ts'
+
+interface Authentication {
+  readonly db: Db
+  readonly callers: CallerCache
+}
+
+/** Who the Authorization header names. A token that is not good is refused also where none is needed. */
+export async function authenticate({ db, callers }: Authentication, authorization: string): Promise<Caller> {
+  const text = bearerOf(authorization)
+  if (text === undefined) throw unauthenticated('Send the token as "Authorization: Bearer vly_…".')
+  if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
+  const hash = hashToken(text)
+  const found = await callers.find(hash.toString('base64'), () => loadCaller(db, hash))
+  if (found === null) throw unauthenticated('The token is unknown or was revoked. Make a new one.')
+  if (found.expiresAtMs <= Date.now()) throw unauthenticated('The token has expired. Make a new one.')
+  return found.caller
+}
+
+/** The token inside an Authorization header. */
+export function bearerOf(authorization: string): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+}
+
+export function unauthenticated(message: string) {
+  return new Fault('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+async function loadCaller(db: Db, hash: Buffer): Promise<CachedCaller | null> {
+  const [row] = (await selectCallerByHash(db, { hash })).rows
+  if (!row) return null
+  return {
+    caller: { id: row.owner_id, username: row.username, tokenId: row.token_id, scopes: row.scopes },
+    expiresAtMs: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+  }
+}

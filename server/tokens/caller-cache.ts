@@ -1,0 +1,60 @@
+import { limits } from '../limits.ts'
+import type { Caller } from '../caller.ts'
+
+interface Entry {
+  readonly caller: Promise<CachedCaller | null>
+  readonly until: number
+}
+
+export interface CachedCaller {
+  readonly caller: Caller
+  readonly expiresAtMs: number
+}
+
+/**
+ * Who a token belongs to, remembered for a few seconds, so that a busy token costs no query per request. A change is
+ * told to this cache at once, to those of other servers by a message; a lost message costs callerAgeMaxMs.
+ */
+export class CallerCache {
+  readonly #entries = new Map<string, Entry>()
+
+  /** Requests that come together share one look-up; a failed or empty one is not remembered. */
+  find(tokenHash: string, load: () => Promise<CachedCaller | null>): Promise<CachedCaller | null> {
+    const known = this.#entries.get(tokenHash)
+    if (known && known.until > Date.now()) return known.caller
+    const caller = load().then(
+      (found) => this.#keepIfFound(tokenHash, found),
+      (error: unknown) => {
+        this.#entries.delete(tokenHash)
+        throw error
+      },
+    )
+    this.#remember(tokenHash, { caller, until: Date.now() + limits.callerAgeMaxMs })
+    return caller
+  }
+
+  /** Forgets all that is known of a user's tokens: one was revoked, or the user changed. */
+  async forgetUser(userId: string): Promise<void> {
+    for (const [tokenHash, { caller }] of this.#entries) {
+      const found = await caller.catch(() => null)
+      if (found === null || found.caller.id === userId) this.#entries.delete(tokenHash)
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #remember(tokenHash: string, entry: Entry) {
+    this.#entries.delete(tokenHash)
+    this.#entries.set(tokenHash, entry)
+    if (this.#entries.size <= limits.callersCachedMax) return
+    const [oldest] = this.#entries.keys()
+    if (oldest !== undefined) this.#entries.delete(oldest)
+  }
+
+  #keepIfFound(tokenHash: string, found: CachedCaller | null) {
+    if (found === null) this.#entries.delete(tokenHash)
+    return found
+  }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import type { Db } from '../database/statement.ts'
+import { limits } from '../limits.ts'
+import type { Observations } from '../observations.ts'
+import * as queries from './queries.ts'
+
+interface Upkeep {
+  readonly db: Db
+  readonly config: Config
+  readonly observe: Observations
+}
+
+/** Keeps the house while the server runs; a round that fails is tried again with the next one. */
+export async function keepUp({ db, config, observe }: Upkeep, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const done = await upkeepOnce(db, config.runRetentionDays)
+      if (done && Object.values(done).some((count) => count > 0)) observe.upkeepDone(done)
+    } catch (error) {
+      observe.upkeepFailed(error)
+    }
+    await sleep(limits.upkeepIntervalMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** One round, by one server at a time; null when another one is at it. */
+export async function upkeepOnce(db: Db, runRetentionDays: number) {
+  // The lock belongs to a connection, so the round keeps one of its own.
+  return db.connection().execute(async (connection) => {
+    const [lock] = (await queries.tryUpkeepLock(connection, {})).rows
+    if (!lock?.locked) return null
+    try {
+      return await keepHouse(connection, runRetentionDays)
+    } finally {
+      await queries.releaseUpkeepLock(connection, {})
+    }
+  })
+}
+
+async function keepHouse(db: Db, runRetentionDays: number) {
+  await queries.createRunPartitions(db, { days: limits.runPartitionsAheadDays })
+  const [partitions] = (await queries.dropRunPartitions(db, { days: runRetentionDays })).rows
+  return {
+    partitionsDropped: partitions?.dropped ?? 0,
+    keysDeleted: await inBatches(async (limit) => (await queries.deleteOldKeys(db, { limit })).rows.length),
+    valsPurged: await purgeDeletedVals(db),
+    codesDeleted: await deleteReleasedCodes(db),
+  }
+}
+
+async function purgeDeletedVals(db: Db): Promise<number> {
+  const { rows: deleted } = await queries.selectDeletedVals(db, { limit: limits.upkeepBatchRows })
+  for (const { val_id, owner_id } of deleted) {
+    for (const purge of Object.values(queries.purges)) {
+      await inBatches(async (limit) => (await purge(db, { val_id, owner_id, limit })).rows[0]?.rows ?? 0)
+    }
+    await queries.forgetDeletedVal(db, { val_id })
+  }
+  return deleted.length
+}
+
+async function deleteReleasedCodes(db: Db): Promise<number> {
+  const { rows: released } = await queries.selectReleasedCodes(db, { limit: limits.upkeepBatchRows })
+  let deleted = 0
+  for (const { hash } of released) {
+    // Forgotten first: should a save take the text up again and lose it once more, it is released once more.
+    await queries.forgetReleasedCode(db, { hash })
+    deleted += (await queries.deleteUnusedCode(db, { hash })).rows.length
+  }
+  return deleted
+}
+
+/** Repeats until a batch is not full, within a bound; what is left waits for the next round. */
+async function inBatches(deleteBatch: (limit: number) => Promise<number>): Promise<number> {
+  let total = 0
+  for (let batch = 0; batch < limits.upkeepBatchesMax; batch++) {
+    const count = await deleteBatch(limits.upkeepBatchRows)
+    total += count
+    if (count < limits.upkeepBatchRows) break
+  }
+  return total
+}

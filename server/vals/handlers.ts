@@ -1,0 +1,78 @@
+import { Fault } from '../fault.ts'
+import { idSpan, pageOf } from '../page.ts'
+import { type Handler, Reply } from '../reply.ts'
+import { findUser } from '../users/find-user.ts'
+import { findOwnVal, findReadableVal, findReadableValAtVersion, findReadableValByName } from './find-val.ts'
+import { presentBasicVal, presentVal } from './present-val.ts'
+import { deleteValRow, selectPublicValsOfOwner, selectValsOfOwner } from './queries.ts'
+import * as save from './save-val.ts'
+
+export const createVal: Handler<'createVal'> = async (context, caller, { body, query }) => {
+  const name = body.name ?? query.name
+  const row = await save.createVal(context, caller, name === undefined ? body : { ...body, name })
+  const val = presentVal(row, context.baseUrl)
+  return new Reply(201, val, val.links.self)
+}
+
+export const putVal: Handler<'putVal'> = async (context, caller, { body, ifMatch }) => {
+  const { row, outcome } = await save.putVal(context, caller, { fields: body, ifMatch })
+  const val = presentVal(row, context.baseUrl)
+  return outcome === 'created' ? new Reply(201, val, val.links.self) : new Reply(200, val)
+}
+
+export const getVal: Handler<'getVal'> = async ({ db, baseUrl }, caller, { params }) => {
+  return presentVal(await findReadableVal(db, caller, params.val_id), baseUrl)
+}
+
+export const getValByName: Handler<'getValByName'> = async ({ db, baseUrl }, caller, { params }) => {
+  const { username, val_name: name } = params
+  return presentVal(await findReadableValByName(db, caller, { username, name }), baseUrl)
+}
+
+export const getModule: Handler<'getModule'> = async ({ db }, caller, { params, query }) => {
+  const { version } = query
+  const { code } =
+    version === undefined
+      ? await findReadableVal(db, caller, params.val_id)
+      : await findReadableValAtVersion(db, caller, { id: params.val_id, version })
+  return code
+}
+
+export const updateVal: Handler<'updateVal'> = async (context, caller, { params, body, ifMatch }) => {
+  await save.changeVal(context, caller, { id: params.val_id, fields: body, ifMatch })
+}
+
+export const deleteVal: Handler<'deleteVal'> = async (context, caller, { params, ifMatch }) => {
+  const val = await findOwnVal(context.db, caller, params.val_id)
+  const state = save.requireMatch(ifMatch, val)
+  const { rows } = await deleteValRow(context.db, { id: val.id, owner_id: caller.id, ...state })
+  if (rows.length === 0) {
+    if (state.if_version !== null) throw save.stale()
+    throw new Fault('not_found', 'There is no such val any more.')
+  }
+  save.announce(context, val)
+}
+
+export const listMyVals: Handler<'listMyVals'> = async ({ db, baseUrl }, caller, request) => {
+  const span = idSpan(request.query)
+  const rows = await selectValsOfOwner(db, { owner_id: caller.id }, span)
+  return pageOf(baseUrl, request, {
+    span,
+    rows,
+    keyOf: ({ id }) => id,
+    present: (row) => presentBasicVal(row, baseUrl),
+  })
+}
+
+export const listUserVals: Handler<'listUserVals'> = async ({ db, baseUrl }, caller, request) => {
+  const { id } = await findUser(db, request.params.user_id)
+  const span = idSpan(request.query)
+  const select = id === caller.id ? selectValsOfOwner : selectPublicValsOfOwner
+  const rows = await select(db, { owner_id: id }, span)
+  return pageOf(baseUrl, request, {
+    span,
+    rows,
+    keyOf: (row) => row.id,
+    present: (row) => presentBasicVal(row, baseUrl),
+  })
+}
