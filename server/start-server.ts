@@ -15,7 +15,7 @@ import type { Observations } from './observations.ts'
 import { readDocsFiles } from './platform/docs.ts'
 import { CallerCache } from './tokens/caller-cache.ts'
 import { TokenUses } from './tokens/token-uses.ts'
-import { keepUp, upkeepOnce } from './upkeep/upkeep.ts'
+import { startUpkeep, upkeepOnce } from './upkeep/upkeep.ts'
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string
@@ -46,9 +46,7 @@ export async function startServer(config: Config, observe: Observations): Promis
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.connectionLost))
   const metrics = createMetrics({ pool, callers, bus })
-  const stopUpkeep = opened.adopt(new AbortController(), (controller) => controller.abort())
-  const upkeep = keepUp({ db, config, observe }, stopUpkeep.signal)
-  opened.defer(() => upkeep)
+  opened.use(startUpkeep({ db, config, observe }))
 
   let url = ''
   const app = mount(

@@ -11,8 +11,20 @@ interface Upkeep {
   readonly observe: Observations
 }
 
-/** Keeps the house while the server runs; a round that fails is tried again with the next one. */
-export async function keepUp({ db, config, observe }: Upkeep, signal: AbortSignal): Promise<void> {
+/** Keeps the house while the server runs. */
+export function startUpkeep(upkeep: Upkeep): AsyncDisposable {
+  const stop = new AbortController()
+  const running = keepUp(upkeep, stop.signal)
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+/** A round that fails is tried again with the next one. */
+async function keepUp({ db, config, observe }: Upkeep, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const done = await upkeepOnce(db, config.runRetentionDays)
