@@ -13,7 +13,10 @@ export interface SpanSql {
 
 type Arg<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
 
-type ListStatement<Args, Row, Key> = (db: Db, args: Args, span: Span<Key>) => Promise<readonly Row[]>
+interface ListStatement<Args, Row, Key> {
+  (db: Db, args: Args, span: Span<Key>): Promise<readonly Row[]>
+  toQuery(args: Args, span: Span<Key>): ReturnType<Statement<Args, Row>['toQuery']>
+}
 
 /** A list in both directions: one prepared statement towards older rows, one towards newer ones. */
 export function listStatement<Args extends object, Row, Key = string>(
@@ -21,13 +24,18 @@ export function listStatement<Args extends object, Row, Key = string>(
 ): ListStatement<Args, Row, Key> {
   const towards = (direction: Direction): Statement<Args & SpanArgs<Key>, Row> =>
     statement((arg) => write(arg as Arg<Args>, spanSql(arg as Arg<SpanArgs<Key>>, direction)))
-  const older = towards('older')
-  const newer = towards('newer')
-  return async (db, args, { direction, above, below, limit, offset }) => {
-    const list = direction === 'older' ? older : newer
-    const { rows } = await list(db, { ...args, above, below, limit, offset })
+  const statements = { older: towards('older'), newer: towards('newer') }
+  const execute = async (db: Db, args: Args, span: Span<Key>) => {
+    const { rows } = await statements[span.direction](db, { ...args, ...boundsOf(span) })
     return rows
   }
+  const toQuery = (args: Args, span: Span<Key>) =>
+    statements[span.direction].toQuery({ ...args, ...boundsOf(span) })
+  return Object.assign(execute, { toQuery })
+}
+
+function boundsOf<Key>({ above, below, limit, offset }: Span<Key>): SpanArgs<Key> {
+  return { above, below, limit, offset }
 }
 
 function spanSql<Key>(arg: Arg<SpanArgs<Key>>, direction: Direction): SpanSql {

@@ -27,7 +27,11 @@ interface Compilable<Row> {
   compile(): CompiledQuery<Row>
 }
 
-export type Statement<Args, Row> = (db: Db, args: Args) => Promise<QueryResult<Row>>
+export interface Statement<Args, Row> {
+  (db: Db, args: Args): Promise<QueryResult<Row>>
+  /** The statement as pg takes it, for whoever measures or explains it without the rest of the server. */
+  toQuery(args: Args): { readonly name: string; readonly text: string; readonly values: unknown[] }
+}
 
 /**
  * A statement that is compiled once, when it is first used, and prepared by name on each connection. `write` gets
@@ -36,14 +40,16 @@ export type Statement<Args, Row> = (db: Db, args: Args) => Promise<QueryResult<R
 export function statement<Args extends object, Row>(
   write: (arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Compilable<Row> | RawBuilder<Row>,
 ): Statement<Args, Row> {
-  let compiled: CompiledQuery<Row> | undefined
-  return (db, args) => {
-    compiled ??= compileAndName(write((name) => new Mark(name as string) as never))
-    const parameters = compiled.parameters.map((value) =>
-      value instanceof Mark ? args[value.name as keyof Args] : value,
-    )
-    return db.executeQuery({ ...compiled, parameters })
+  let once: CompiledQuery<Row> | undefined
+  const compile = () => (once ??= compileAndName(write((name) => new Mark(name as string) as never)))
+  const valuesOf = (args: Args) =>
+    compile().parameters.map((value) => (value instanceof Mark ? args[value.name as keyof Args] : value))
+  const execute = (db: Db, args: Args) => db.executeQuery<Row>({ ...compile(), parameters: valuesOf(args) })
+  const toQuery = (args: Args) => {
+    const text = compile().sql
+    return { name: names.get(text) ?? '', text, values: valuesOf(args) }
   }
+  return Object.assign(execute, { toQuery })
 }
 
 /** The name under which a text is prepared; undefined for texts that are not statements of ours. */

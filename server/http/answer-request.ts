@@ -36,7 +36,8 @@ export async function answerRequest(
     fault = faultOf(error)
     rendered = renderFault(fault, requestId)
   }
-  const response = await respond(raw, rendered, { ...progress.headers, 'x-request-id': requestId })
+  const headers = { ...standingHeaders, ...progress.headers, ...rendered.headers, 'x-request-id': requestId }
+  const response = await encode(raw, { ...rendered, headers })
   tell(services, {
     fault,
     seen: {
@@ -66,18 +67,14 @@ function unlessKnown({ operation }: NamedOperation, { incoming }: RawRequest, re
   return { status: 304, headers: { etag }, text: null }
 }
 
-async function respond(
-  { incoming }: RawRequest,
-  { status, headers, text }: Rendered,
-  ownHeaders: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const every = { ...standingHeaders, ...ownHeaders, ...headers }
-  const compressed = text === null ? null : await compress(text, incoming.headers['accept-encoding'])
-  if (compressed === null) return new Response(text, { status, headers: every })
+async function encode({ incoming }: RawRequest, { status, headers, text }: Rendered): Promise<Response> {
+  const accepted = incoming.headers['accept-encoding']
+  const compressed = text === null || accepted === undefined ? null : await compress(text, accepted)
+  if (compressed === null) return new Response(text, { status, headers })
   const weakEtag = headers['etag'] === undefined ? {} : { etag: `W/${headers['etag']}` }
   return new Response(new Uint8Array(compressed.bytes), {
     status,
-    headers: { ...every, ...weakEtag, 'content-encoding': compressed.encoding },
+    headers: { ...headers, ...weakEtag, 'content-encoding': compressed.encoding },
   })
 }
 

@@ -13,36 +13,38 @@ type App = Hono<Env>
 /** Every operation of the contract at its path; for the rest, an answer that says what there is instead. */
 export function mount(services: HttpServices, docsFiles: DocsFiles): App {
   const app: App = new Hono<Env>({ strict: false })
-  const methodsByPath = Map.groupBy(Object.entries<Operation>(operations), ([, { path }]) => path)
-  for (const [path, declared] of methodsByPath) {
-    const route = path.replaceAll(/\{(\w+)\}/g, ':$1')
-    for (const [name, operation] of declared) {
-      app.on(operation.method, route, (c) =>
-        answerRequest(services, { name: name as OperationName, operation }, rawRequest(c)),
-      )
-    }
-    answerOtherMethods(services, app, { route, methods: declared.map(([, { method }]) => method) })
+  for (const [name, operation] of Object.entries<Operation>(operations)) {
+    const named = { name: name as OperationName, operation }
+    app.on(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) =>
+      answerRequest(services, named, rawRequest(c)),
+    )
   }
   app.get(
     '/docs/:file',
     (c) => docsFile(docsFiles, c.req.param('file')) ?? answerRequest(services, noRoute, rawRequest(c)),
   )
-  app.notFound((c) => answerRequest(services, noRoute, rawRequest(c)))
+  // Not as routes of their own: a path with one handler is dispatched without a chain.
+  app.notFound((c) => answerOtherwise(services, c))
   return app
 }
 
 const noRoute = new Fault('not_found', 'There is no such route. GET /docs lists those that there are.')
 
-interface OtherMethods {
-  readonly route: string
-  readonly methods: readonly string[]
-}
+/** The methods of each path, for requests that use another one. */
+const allowed = [...Map.groupBy(Object.values<Operation>(operations), ({ path }) => path)].map(
+  ([path, declared]) => {
+    const methods = declared.map(({ method }) => method)
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+    return { pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`), allow }
+  },
+)
 
-function answerOtherMethods(services: HttpServices, app: App, { route, methods }: OtherMethods) {
-  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-  app.options(route, () => new Response(null, { status: 204, headers: preflightHeaders(allow) }))
+function answerOtherwise(services: HttpServices, c: HonoContext<Env>): Response | Promise<Response> {
+  const allow = allowed.find(({ pattern }) => pattern.test(c.req.path))?.allow
+  if (allow === undefined) return answerRequest(services, noRoute, rawRequest(c))
+  if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(allow) })
   const notAllowed = new Fault('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
-  app.all(route, (c) => answerRequest(services, notAllowed, rawRequest(c)))
+  return answerRequest(services, notAllowed, rawRequest(c))
 }
 
 function preflightHeaders(allow: string) {

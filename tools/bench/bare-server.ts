@@ -1,0 +1,21 @@
+import { createServer } from 'node:http'
+import { openDatabase } from '@valley/server/database/open-database.ts'
+import { bareQueries } from './bare-queries.ts'
+
+/** What the engine gives bare: no authentication, no parsing, no contract; the same statement on the same pool. */
+const { DATABASE_URL: url = '', BARE_CALLER: caller = '{}' } = process.env
+const { pool } = openDatabase({ url, connectionsMax: 10, onIdleError: () => {} })
+const queries = bareQueries(JSON.parse(caller))
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', async () => {
+    const query =
+      queries[request.url?.startsWith('/v1/me/runs') ? 'runs' : request.method === 'PUT' ? 'put' : 'get']
+    const { rows } = await pool.query(query(request.url ?? '', Buffer.concat(chunks)))
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(rows))
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(JSON.stringify(server.address())))
