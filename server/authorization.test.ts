@@ -14,7 +14,9 @@ for (const name of names) {
   test(`${name} answers everyone as the matrix says`, async () => {
     const actors = await openActors(server, name)
     const sceneOf = scenesFor(name, actors)
-    const surprises = await Promise.all(cellsOf(name).map((cell) => surpriseOf(name, actors, { cell, sceneOf })))
+    const surprises = await Promise.all(
+      cellsOf(name).map((cell) => surpriseOf(name, actors, { cell, sceneOf })),
+    )
     assert.deepEqual(
       surprises.filter((surprise) => surprise !== null),
       [],

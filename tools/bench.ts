@@ -1,9 +1,11 @@
 import { benchApi } from './bench/api.ts'
+import { benchScale } from './bench/scale.ts'
 import { printReport, type Report } from './bench/report.ts'
 import { runMain } from './processes/run-main.ts'
 
 const benches: Readonly<Record<string, (end: AbortSignal) => Promise<Report>>> = {
   api: benchApi,
+  scale: benchScale,
 }
 
 /** `npm run bench -- NAME`. Exits with 0 when it ran, whether or not its goals were met. */

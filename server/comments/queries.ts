@@ -59,9 +59,9 @@ export const selectCommentsReceived = listStatement<ByUser, CommentRow>(
 export const selectCommentsAny = listStatement<ByUser, CommentRow>(
   (arg, span) => sql<CommentRow>`
     SELECT * FROM (
-      (${visible(arg, span, given(arg))} ORDER BY c.id ${span.order})
+      (${visible(arg, span, given(arg))} ORDER BY c.id ${span.order} ${span.reach})
       UNION ALL
-      (${visible(arg, span, received(arg))} ORDER BY c.id ${span.order})
+      (${visible(arg, span, received(arg))} ORDER BY c.id ${span.order} ${span.reach})
     ) either ORDER BY id ${span.order} ${span.extent}`,
 )
 

@@ -9,6 +9,8 @@ export interface SpanSql {
   readonly within: (key: RawBuilder<unknown>) => RawBuilder<unknown>
   readonly order: RawBuilder<unknown>
   readonly extent: RawBuilder<unknown>
+  /** For a list that is merged from several: the most that any one of them can contribute. */
+  readonly reach: RawBuilder<unknown>
 }
 
 type Arg<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
@@ -43,5 +45,6 @@ function spanSql<Key>(arg: Arg<SpanArgs<Key>>, direction: Direction): SpanSql {
     within: (key) => sql`${key} > ${arg('above')} AND ${key} < ${arg('below')}`,
     order: direction === 'older' ? sql`DESC` : sql`ASC`,
     extent: sql`LIMIT ${arg('limit')} OFFSET ${arg('offset')}`,
+    reach: sql`LIMIT ${arg('limit')}::bigint + ${arg('offset')}::bigint`,
   }
 }

@@ -3,18 +3,15 @@ import { highestId, isId, lowestId } from '../database/ids.ts'
 import { extent, pageOf, readCursor } from '../page.ts'
 import type { Handler } from '../reply.ts'
 import { presentBasicVal } from '../vals/present-val.ts'
-import { type SearchArgs, searchDocuments, type SearchSpan, type Tier } from './queries.ts'
+import { type SearchArgs, searchQuery, type SearchSpan, type Tier } from './queries.ts'
 
 /** Shorter pieces of a name are not in the trigram index. */
 const trigramChars = 3
 
 export const searchVals: Handler<'searchVals'> = async ({ db, baseUrl }, caller, request) => {
   const span = searchSpan(request.query)
-  const rows = await searchDocuments(
-    db,
-    { ...readQuery(request.query.query), ownerId: caller?.id ?? null },
-    span,
-  )
+  const args = { ...readQuery(request.query.query), ownerId: caller?.id ?? null }
+  const { rows } = await searchQuery(args, span).execute(db)
   return pageOf(baseUrl, request, {
     span,
     rows,
@@ -24,7 +21,7 @@ export const searchVals: Handler<'searchVals'> = async ({ db, baseUrl }, caller,
 }
 
 /** Every word has to occur; the last may be the beginning of one, since it may still be being typed. */
-function readQuery(query: string): Omit<SearchArgs, 'ownerId'> {
+export function readQuery(query: string): Omit<SearchArgs, 'ownerId'> {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   const name = query.trim()
   return {
@@ -34,7 +31,7 @@ function readQuery(query: string): Omit<SearchArgs, 'ownerId'> {
   }
 }
 
-function searchSpan(page: Page): SearchSpan {
+export function searchSpan(page: Page): SearchSpan {
   const everything = { above: lowestId, below: highestId }
   const nothing = { above: highestId, below: lowestId }
   const cursor = readCursor(page, (key) => /^[01]/.test(key) && isId(key.slice(1)))

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../database/statement.ts'
 import type { Direction } from '../page.ts'
 import type { BasicValRow } from '../vals/val-row.ts'
 
@@ -30,23 +29,18 @@ export interface SearchSpan {
  * Not a prepared statement: how common the words are decides between reading the newest vals until enough match and
  * collecting the few that do, so each search is planned with its own words.
  */
-export async function searchDocuments(
-  db: Db,
-  args: SearchArgs,
-  span: SearchSpan,
-): Promise<readonly FoundVal[]> {
+export function searchQuery(args: SearchArgs, span: SearchSpan): RawBuilder<FoundVal> {
   const order = span.direction === 'older' ? sql`DESC` : sql`ASC`
   const tierOrder = span.direction === 'older' ? sql`ASC` : sql`DESC`
   const branches = branchesOf(args).map(({ tier, where }) => branch(tier, where, { span, order }))
-  const { rows } = await sql<FoundVal>`
+  return sql<FoundVal>`
     SELECT f.tier, v.id, v.owner_id, v.name, v.privacy, v.type, v.version, v.version_created_at, v.updated_at,
       u.username, c.code
     FROM (
       SELECT tier, val_id FROM (${sql.join(branches, sql` UNION ALL `)}) every
       ORDER BY tier ${tierOrder}, val_id ${order} LIMIT ${span.limit} OFFSET ${span.offset}
     ) f JOIN vals v ON v.id = f.val_id JOIN users u ON u.id = v.owner_id JOIN codes c ON c.hash = v.code_hash
-    ORDER BY f.tier ${tierOrder}, v.id ${order}`.execute(db)
-  return rows
+    ORDER BY f.tier ${tierOrder}, v.id ${order}`
 }
 
 interface Branch {

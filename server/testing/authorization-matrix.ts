@@ -60,7 +60,12 @@ export const matrix: Readonly<Record<OperationName, Row>> = {
   searchVals: { scope: 'val:read', noToken: shownIfPublic, stranger: shownIfPublic, owner: shown },
 
   listVersions: { scope: 'val:read', noToken: readUnlessPrivate, stranger: readUnlessPrivate, owner: shown },
-  getVersion: { scope: 'val:read', noToken: readUnlessPrivate, stranger: readUnlessPrivate, owner: shown },
+  getVersion: {
+    scope: 'val:read',
+    noToken: readUnlessPrivate,
+    stranger: readUnlessPrivate,
+    owner: always200,
+  },
   createVersion: { scope: 'val:write', noToken: refused, stranger: notTheirs, owner: ['201', '201', '201'] },
   deleteVersion: { scope: 'val:write', noToken: refused, stranger: notTheirs, owner: always204 },
 

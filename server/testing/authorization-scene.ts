@@ -85,16 +85,15 @@ export async function tryCell(
 ): Promise<string> {
   const operation: Operation = operations[name]
   const body = bodyOf(name, operation, scene)
-  const { status, text } = await callAs(server, actors.tokens[cell.credential]).send<unknown>(
-    operation.method,
-    pathOf(operation, actors, scene),
-    body && { body },
-  )
-  if (status >= 400) return `${status} ${(JSON.parse(text) as { code: string }).code}`
+  const { status, body: answer } = await callAs(server, actors.tokens[cell.credential]).send<{
+    readonly code?: string
+    readonly data?: unknown
+  }>(operation.method, pathOf(operation, actors, scene), body && { body })
+  if (status >= 400) return `${status} ${answer.code}`
   const isAboutPresence = cell.expected.endsWith('shown') || cell.expected.endsWith('hidden')
   if (!isAboutPresence) return String(status)
   const mark = name === 'listMyTokens' ? scene.tokenId : scene.val.id
-  return `${status} ${text.includes(mark) ? 'shown' : 'hidden'}`
+  return `${status} ${JSON.stringify(answer.data).includes(mark) ? 'shown' : 'hidden'}`
 }
 
 function bodyOf(name: OperationName, { body, exampleBody }: Operation, { val }: Scene) {

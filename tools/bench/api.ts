@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import { openWorld, type World } from '../world/open-world.ts'
+import { openClient } from './open-client.ts'
 import { median, type Report, round } from './report.ts'
 import { type Measured, runWrk } from './wrk.ts'
 
@@ -73,8 +73,7 @@ async function prepare({ url, tokens, services }: World) {
     body: JSON.stringify({ name: 'measured', code, readme: 'A val to measure with.' }),
   })
   const val = (await created.json()) as { id: string; author: { id: string } }
-  const client = new pg.Client(services.databaseUrl)
-  await client.connect()
+  await using client = await openClient(services.databaseUrl)
   await client.query(
     `INSERT INTO runs (id, owner_id, val_id, version, source, status, started_at, ended_at)
      SELECT (left(uuid_floor(now() - n * interval '100 ms')::text, 14) || '7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -82,7 +81,6 @@ async function prepare({ url, tokens, services }: World) {
     [val.author.id, val.id, runsListed],
   )
   await client.query('VACUUM ANALYZE')
-  await client.end()
   return { valId: val.id, ownerId: val.author.id }
 }
 

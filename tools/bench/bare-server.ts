@@ -10,12 +10,12 @@ const queries = bareQueries(JSON.parse(caller))
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', async () => {
-    const query =
-      queries[request.url?.startsWith('/v1/me/runs') ? 'runs' : request.method === 'PUT' ? 'put' : 'get']
-    const { rows } = await pool.query(query(request.url ?? '', Buffer.concat(chunks)))
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(rows))
+  request.on('end', () => {
+    const kind = request.url === '/v1/me/runs' ? 'runs' : request.method === 'PUT' ? 'put' : 'get'
+    void pool.query(queries[kind](request.url ?? '', Buffer.concat(chunks))).then(({ rows }) => {
+      response.setHeader('content-type', 'application/json')
+      return response.end(JSON.stringify(rows))
+    })
   })
 })
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify(server.address())))

@@ -96,3 +96,8 @@ export function choose({ vals }: Model, { user, val: drawn }: { user: number; va
   if (val === undefined) throw new Error('There is no val yet.')
   return { val, actor: drawn % 3 === 0 ? user : val.owner }
 }
+
+/** A number of the val's that was given lately, or one that never was. */
+export function chooseVersion({ lastVersion }: ModelVal, back: number): number {
+  return lastVersion > back ? lastVersion - back : lastVersion + back
+}

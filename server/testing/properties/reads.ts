@@ -4,6 +4,7 @@ import type { Version } from '@valley/contract/versions.ts'
 import type { Answer } from './call.ts'
 import {
   choose,
+  chooseVersion,
   currentCode,
   currentVersion,
   findByName,
@@ -37,15 +38,16 @@ export const getByName: Run<{ user: number; owner: number; name: string }> = asy
   return assertShows(model, val, answer)
 }
 
-export const getVersion: Run<OnVal & { version: number }> = async (model, real, input) => {
+export const getVersion: Run<OnVal & { back: number }> = async (model, real, input) => {
   const { val, actor } = choose(model, input)
-  const to = `/v1/vals/${val.id}/versions/${input.version}`
+  const version = chooseVersion(val, input.back)
+  const to = `/v1/vals/${val.id}/versions/${version}`
   const answer = await callAs(real, actor, { method: 'GET', to })
-  const code = isHidden(val, actor) ? undefined : val.versions.get(input.version)
+  const code = isHidden(val, actor) ? undefined : val.versions.get(version)
   if (code === undefined) return assert.equal(answer.status, 404)
   assert.equal(answer.status, 200)
   const shown = answer.body as Val
-  return assert.deepEqual([shown.version, shown.code], [input.version, code])
+  return assert.deepEqual([shown.version, shown.code], [version, code])
 }
 
 export const listVersions: Run<OnVal> = async (model, real, input) => {

@@ -4,6 +4,7 @@ import type { Answer } from './call.ts'
 import {
   addVal,
   choose,
+  chooseVersion,
   currentVersion,
   type Fields,
   findByName,
@@ -66,16 +67,20 @@ export const update: Run<OnVal & { readonly fields: Fields }> = async (model, re
   const answer = await callAs(real, actor, { method: 'PUT', to: `/v1/vals/${val.id}`, body: input.fields })
   const refused = refusal(val, actor) ?? conflict(model, val, input.fields)
   assert.equal(answer.status, refused ?? 204)
-  if (refused === null) save(val, input.fields)
+  if (refused !== null) return
+  save(val, input.fields)
+  assertShows(model, val, await callAs(real, actor, { method: 'GET', to: `/v1/vals/${val.id}` }))
 }
 
-export const deleteVersion: Run<OnVal & { readonly version: number }> = async (model, real, input) => {
+export const deleteVersion: Run<OnVal & { readonly back: number }> = async (model, real, input) => {
   const { val, actor } = choose(model, input)
-  const { version } = input
+  const version = chooseVersion(val, input.back)
   const answer = await callAs(real, actor, { method: 'DELETE', to: `/v1/vals/${val.id}/versions/${version}` })
   const refused = refusal(val, actor) ?? (val.versions.has(version) ? lastVersion(val) : 404)
   assert.equal(answer.status, refused ?? 204)
-  if (refused === null) val.versions.delete(version)
+  if (refused !== null) return
+  val.versions.delete(version)
+  assertShows(model, val, await callAs(real, actor, { method: 'GET', to: `/v1/vals/${val.id}` }))
 }
 
 export const deleteVal: Run<OnVal> = async (model, real, input) => {
