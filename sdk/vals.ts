@@ -1,0 +1,68 @@
+import type { Methods } from './methods.ts'
+import type { BodyFor, QueryFor } from './operation-types.ts'
+
+export function valMethods({ call, list }: Methods) {
+  return {
+    /** Creates a val and its first version. Without a name it gets a generated one. */
+    create: call('createVal', (val: BodyFor<'createVal'>) => ({ body: val })),
+    /** Creates a val, or saves the one of yours with this name; the same again changes nothing. */
+    put: call('putVal', (val: BodyFor<'putVal'>) => ({ body: val })),
+    /** Gets a val by its id. */
+    get: call('getVal', (valId: string) => ({ params: { val_id: valId } })),
+    /** Gets a val by its owner and name. */
+    getByName: call('getValByName', (username: string, valName: string) => ({
+      params: { username, val_name: valName },
+    })),
+    /** Changes name, readme, privacy or type, without a new version. */
+    update: call('updateVal', (valId: string, fields: BodyFor<'updateVal'>) => ({
+      params: { val_id: valId },
+      body: fields,
+    })),
+    /** Deletes a val with its versions, likes, comments, references and runs. */
+    delete: call('deleteVal', (valId: string) => ({ params: { val_id: valId } })),
+    /** Lists your vals. */
+    list: list('listMyVals', (page?: QueryFor<'listMyVals'>) => ({ query: page })),
+    /** Gets the code of a val, or of one of its versions, as a module that can be imported. */
+    module: call('getModule', (valId: string, query?: QueryFor<'getModule'>) => ({
+      params: { val_id: valId },
+      query,
+    })),
+    versions: {
+      /** Lists the versions of a val. */
+      list: list('listVersions', (valId: string, page?: QueryFor<'listVersions'>) => ({
+        params: { val_id: valId },
+        query: page,
+      })),
+      /** Saves new code as the next version; the same code again makes none. */
+      create: call('createVersion', (valId: string, version: BodyFor<'createVersion'>) => ({
+        params: { val_id: valId },
+        body: version,
+      })),
+      /** Gets a val as of one version. */
+      get: call('getVersion', (valId: string, version: number) => ({ params: { val_id: valId, version } })),
+      /** Deletes one version; the newest remaining becomes current. */
+      delete: call('deleteVersion', (valId: string, version: number) => ({
+        params: { val_id: valId, version },
+      })),
+    },
+    runs: {
+      /** Lists the runs of a val of yours. */
+      list: list('listValRuns', (valId: string, filter?: QueryFor<'listValRuns'>) => ({
+        params: { val_id: valId },
+        query: filter,
+      })),
+    },
+    comments: {
+      /** Lists the comments on a val. */
+      list: list('listComments', (valId: string, page?: QueryFor<'listComments'>) => ({
+        params: { val_id: valId },
+        query: page,
+      })),
+      /** Comments on a val, in Markdown. */
+      create: call('createComment', (valId: string, comment: string) => ({
+        params: { val_id: valId },
+        body: { comment },
+      })),
+    },
+  }
+}
