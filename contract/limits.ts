@@ -12,6 +12,8 @@ export const limits = {
   cursorCharsMax: 200,
   pageItemsMax: 100,
   pageItemsDefault: 20,
+  /** A page of vals ends early once their code is this long; links.next goes on from there. */
+  pageCodeBytesMax: 1024 * 1024,
   /** Deeper than this, follow links.next: a cursor costs the same at any depth, an offset does not. */
   offsetMax: 1_000_000,
   versionMax: 2_147_483_647,

@@ -5,6 +5,9 @@ import type { Operations } from './operation.ts'
 import { Id, text, Timestamp } from './scalars.ts'
 import { Scope } from './scopes.ts'
 
+/** The last moment that is written with four digits for its year. */
+const expiresAtMaxMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 export const Token = z
   .object({
     id: Id,
@@ -47,6 +50,7 @@ export const tokens = {
       expiresAt: z.iso
         .datetime({ offset: true })
         .refine((value) => Date.parse(value) > Date.now(), 'must be in the future')
+        .refine((value) => Date.parse(value) <= expiresAtMaxMs, 'must be before the year 10000')
         .nullable()
         .optional(),
     }),

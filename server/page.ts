@@ -35,7 +35,7 @@ export function idSpan(page: Page | TimedPage): Span<string> {
 
 /** The span of a list whose key is a whole number. */
 export function numberSpan(page: Page, { above, below }: { above: number; below: number }): Span<number> {
-  const cursor = readCursor(page, (key) => /^\d{1,10}$/.test(key))
+  const cursor = readCursor(page, (key) => /^\d{1,10}$/.test(key) && Number(key) <= below)
   if (cursor === null) return { direction: 'older', above, below, ...extent(page) }
   const key = Number(cursor.key)
   const bounds = cursor.direction === 'older' ? { above, below: key } : { above: key, below }
@@ -71,6 +71,8 @@ interface PageRequest {
 interface Found<Row, Item> {
   readonly span: { readonly direction: Direction }
   readonly rows: readonly Row[]
+  /** Whether there are more rows than these, besides one over the limit. */
+  readonly isCut?: boolean
   readonly keyOf: (row: Row) => string | number
   readonly present: (row: Row) => Item
 }
@@ -79,11 +81,11 @@ interface Found<Row, Item> {
 export function pageOf<Row, Item>(
   baseUrl: string,
   { query, target }: PageRequest,
-  { span, rows, keyOf, present }: Found<Row, Item>,
+  { span, rows, isCut = false, keyOf, present }: Found<Row, Item>,
 ) {
   const isOlder = span.direction === 'older'
   const shown = isOlder ? rows.slice(0, query.limit) : rows.slice(0, query.limit).toReversed()
-  const hasMore = rows.length > query.limit
+  const hasMore = isCut || rows.length > query.limit
   const [first, last] = [shown.at(0), shown.at(-1)]
   const self = new URL(baseUrl + target).href
   const linkTo = (mark: 'o' | 'n', row: Row) => cursorLink(self, `${mark}:${keyOf(row)}`)

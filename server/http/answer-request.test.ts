@@ -76,7 +76,13 @@ test('any page may read any answer, its headers too, and no cookie is ever set',
 test('HEAD answers as GET does, without the body', async () => {
   const alice = await newCaller(server, 'alice')
   const { id } = await createVal(alice)
-  for (const path of [`/v1/vals/${id}`, '/v1/me', `/v1/vals/${id}/module`, `/v1/vals/${someId}`, '/healthz']) {
+  for (const path of [
+    `/v1/vals/${id}`,
+    '/v1/me',
+    `/v1/vals/${id}/module`,
+    `/v1/vals/${someId}`,
+    '/healthz',
+  ]) {
     const [head, get] = [await alice.send('HEAD', path), await alice.get(path)]
     assert.equal(head.status, get.status)
     assert.equal(head.text, '')
@@ -168,11 +174,12 @@ function readRaw(path: string, acceptEncoding?: string): Promise<RawAnswer> {
   })
 }
 
+const codeOf = (bytes: Buffer) => (JSON.parse(bytes.toString()) as Val).code
+
 test('an answer over 1 KiB is compressed as the caller takes it, a smaller one is not', async () => {
   const alice = await newCaller(server, 'alice')
   const large = await createVal(alice, { code: 'large '.repeat(400) })
   const path = `/v1/vals/${large.id}`
-  const codeOf = (bytes: Buffer) => (JSON.parse(bytes.toString()) as Val).code
   const br = await readRaw(path, 'gzip, deflate, br')
   assert.equal(br.encoding, 'br')
   assert.equal(codeOf(brotliDecompressSync(br.bytes)), large.code)

@@ -6,7 +6,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** The whole body as text, read from the socket with a bound. */
 export async function readBody(incoming: IncomingMessage): Promise<string> {
-  if (Number(incoming.headers['content-length'] ?? 0) > limits.bodyBytesMax) throw tooLarge()
+  if (Number(incoming.headers['content-length'] ?? 0) > limits.bodyBytesMax) {
+    // Read and thrown away, within the adapter's bounds: a client that still writes would not see the answer.
+    incoming.resume()
+    throw tooLarge()
+  }
   const bytes = await collect(incoming)
   try {
     return decoder.decode(bytes)
@@ -31,10 +35,7 @@ function collect(incoming: IncomingMessage): Promise<Uint8Array> {
 }
 
 function tooLarge() {
-  return new Fault('payload_too_large', `The body may have ${limits.bodyBytesMax} bytes at most.`, {
-    // What is still under way of the body is not read, so the connection cannot be used again.
-    headers: { connection: 'close' },
-  })
+  return new Fault('payload_too_large', `The body may have ${limits.bodyBytesMax} bytes at most.`)
 }
 
 function cutShort(cause?: unknown) {

@@ -53,7 +53,13 @@ test('a body of any other media type is refused', async () => {
   const alice = await newCaller(server, 'alice')
   const { id } = await createVal(alice)
   const json = JSON.stringify({ name: 'x', code: '1', comment: '1' })
-  const types = ['application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/html', '']
+  const types = [
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'text/html',
+    '',
+  ]
   for (const type of [...types, 'application/json; charset=latin1', 'text/plain; charset=utf-16']) {
     assertFault(await alice.post('/v1/vals', json, { 'content-type': type }), 'unsupported_media_type')
   }
@@ -68,7 +74,11 @@ test('a body of any other media type is refused', async () => {
 
 test('a JSON body may name its charset and is read as UTF-8', async () => {
   const alice = await newCaller(server, 'alice')
-  for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"']) {
+  for (const type of [
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json;charset="UTF-8"',
+  ]) {
     const { status, body } = await alice.post<Val>('/v1/vals', JSON.stringify({ code: '"日本語 🎉"' }), {
       'content-type': type,
     })
@@ -79,7 +89,18 @@ test('a JSON body may name its charset and is read as UTF-8', async () => {
 
 test('a body that is not JSON, or not an object, is refused with an issue', async () => {
   const alice = await newCaller(server, 'alice')
-  for (const text of ['', '{', '{"code":}', 'null', '[]', '"code"', '1', '{"code":1}', '{"code":null}', '{}']) {
+  for (const text of [
+    '',
+    '{',
+    '{"code":}',
+    'null',
+    '[]',
+    '"code"',
+    '1',
+    '{"code":1}',
+    '{"code":null}',
+    '{}',
+  ]) {
     const answer = await alice.post('/v1/vals', text, { 'content-type': 'application/json' })
     const { issues } = assertFault(answer, 'invalid_request')
     assert.ok(issues?.every(({ path, message }) => path.startsWith('body') && message !== ''))
@@ -111,7 +132,12 @@ test('text with NUL or a lone surrogate is refused, not changed', async () => {
 
 test('unknown fields of a body are ignored', async () => {
   const alice = await newCaller(server, 'alice')
-  const created = await alice.post<Val>('/v1/vals', { code: '1', id: 'mine', likeCount: 99, future: { a: [1] } })
+  const created = await alice.post<Val>('/v1/vals', {
+    code: '1',
+    id: 'mine',
+    likeCount: 99,
+    future: { a: [1] },
+  })
   assert.equal(created.status, 201)
   assert.notEqual(created.body.id, 'mine')
   assert.equal(created.body.likeCount, 0)

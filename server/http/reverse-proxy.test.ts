@@ -11,8 +11,10 @@ async function baseUrlsFor(caller: TestCaller, headers: Record<string, string>):
   const { id } = await createVal(caller)
   await createVal(caller)
   const val = (await caller.get<Val>(`/v1/vals/${id}`, headers)).body
-  const list = (await caller.get<List<Val>>('/v1/me/vals?limit=1', headers)).body
-  const urls = [val.url, ...Object.values(val.links), ...Object.values(list.links)]
+  const { status, body: list } = await caller.get<List<Val>>('/v1/me/vals?limit=1', headers)
+  assert.equal(status, 200, JSON.stringify(headers))
+  const { self, next = assert.fail() } = list.links
+  const urls = [val.url, val.links.self, val.links.versions, val.links.runs, val.links.module, self, next]
   return [...new Set(urls.map((url) => url.replace(/\/v(1)?\/.*$/, '')))]
 }
 
@@ -35,7 +37,10 @@ test('behind a trusted proxy, addresses start with what the caller asked it for'
     [forwarded, 'https://vals.example.com'],
     [{ ...forwarded, 'x-forwarded-proto': 'http' }, 'http://vals.example.com'],
     [{ 'x-forwarded-host': 'vals.example.com:8443' }, 'https://vals.example.com:8443'],
-    [{ ...forwarded, 'x-forwarded-host': 'forged.example.com, vals.example.com' }, 'https://vals.example.com'],
+    [
+      { ...forwarded, 'x-forwarded-host': 'forged.example.com, vals.example.com' },
+      'https://vals.example.com',
+    ],
     [{}, server.url],
   ] as const
   for (const [headers, base] of cases) assert.deepEqual(await baseUrlsFor(alice, headers), [base])

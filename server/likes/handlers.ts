@@ -1,8 +1,8 @@
 import { newId } from '../database/ids.ts'
-import { idSpan, pageOf } from '../page.ts'
+import { idSpan } from '../page.ts'
 import type { Handler } from '../reply.ts'
 import { findReadableVal } from '../vals/find-val.ts'
-import { presentBasicVal } from '../vals/present-val.ts'
+import { pageOfVals } from '../vals/page-of-vals.ts'
 import { deleteLike, insertLike, selectLikedVals } from './queries.ts'
 
 export const likeVal: Handler<'likeVal'> = async ({ db }, caller, { params }) => {
@@ -19,10 +19,5 @@ export const unlikeVal: Handler<'unlikeVal'> = async ({ db }, caller, { params }
 export const listMyLikes: Handler<'listMyLikes'> = async ({ db, baseUrl }, caller, request) => {
   const span = idSpan(request.query)
   const rows = await selectLikedVals(db, { user_id: caller.id }, span)
-  return pageOf(baseUrl, request, {
-    span,
-    rows,
-    keyOf: ({ like_id }) => like_id,
-    present: (row) => presentBasicVal(row, baseUrl),
-  })
+  return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ like_id }) => like_id })
 }

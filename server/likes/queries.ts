@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { listStatement } from '../database/list-statement.ts'
 import { statement } from '../database/statement.ts'
-import type { BasicValRow } from '../vals/val-row.ts'
+import { codeWithinPage, type ListedVal } from '../vals/page-of-vals.ts'
 
 interface LikeArgs {
   user_id: string
@@ -30,16 +30,18 @@ export const deleteLike = statement<LikeArgs, { val_id: string }>(
     SELECT val_id FROM removed`,
 )
 
-export type LikedVal = BasicValRow & { readonly like_id: string }
+export type LikedVal = ListedVal & { readonly like_id: string }
 
 /** A val that turned private since is left out, unless it is the user's own. */
 export const selectLikedVals = listStatement<{ user_id: string }, LikedVal>(
   (arg, span) => sql<LikedVal>`
-    SELECT l.id AS like_id, v.id, v.owner_id, v.name, v.privacy, v.type, v.version, v.version_created_at,
-      v.updated_at, u.username, c.code
-    FROM likes l JOIN vals v ON v.id = l.val_id JOIN users u ON u.id = v.owner_id
-      JOIN codes c ON c.hash = v.code_hash
-    WHERE l.user_id = ${arg('user_id')} AND ${span.within(sql.ref('l.id'))}
-      AND (v.privacy <> 'private' OR v.owner_id = ${arg('user_id')})
-    ORDER BY l.id ${span.order} ${span.extent}`,
+    SELECT v.like_id, v.id, v.owner_id, v.name, v.privacy, v.type, v.version, v.version_created_at,
+      v.updated_at, u.username, ${codeWithinPage(sql`v.like_id ${span.order}`)}
+    FROM (
+      SELECT v.*, l.id AS like_id FROM likes l JOIN vals v ON v.id = l.val_id
+      WHERE l.user_id = ${arg('user_id')} AND ${span.within(sql.ref('l.id'))}
+        AND (v.privacy <> 'private' OR v.owner_id = ${arg('user_id')})
+      ORDER BY l.id ${span.order} ${span.extent}
+    ) v JOIN users u ON u.id = v.owner_id JOIN codes c ON c.hash = v.code_hash
+    ORDER BY v.like_id ${span.order}`,
 )

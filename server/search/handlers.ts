@@ -1,8 +1,8 @@
 import type { Page } from '@valley/contract/lists.ts'
 import { highestId, isId, lowestId } from '../database/ids.ts'
-import { extent, pageOf, readCursor } from '../page.ts'
+import { extent, readCursor } from '../page.ts'
 import type { Handler } from '../reply.ts'
-import { presentBasicVal } from '../vals/present-val.ts'
+import { pageOfVals } from '../vals/page-of-vals.ts'
 import { type SearchArgs, searchQuery, type SearchSpan, type Tier } from './queries.ts'
 
 /** Shorter pieces of a name are not in the trigram index. */
@@ -12,12 +12,7 @@ export const searchVals: Handler<'searchVals'> = async ({ db, baseUrl }, caller,
   const span = searchSpan(request.query)
   const args = { ...readQuery(request.query.query), ownerId: caller?.id ?? null }
   const { rows } = await searchQuery(args, span).execute(db)
-  return pageOf(baseUrl, request, {
-    span,
-    rows,
-    keyOf: ({ tier, id }) => `${tier}${id}`,
-    present: (row) => presentBasicVal(row, baseUrl),
-  })
+  return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ tier, id }) => `${tier}${id}` })
 }
 
 /** Every word has to occur; the last may be the beginning of one, since it may still be being typed. */

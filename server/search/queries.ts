@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Direction } from '../page.ts'
-import type { BasicValRow } from '../vals/val-row.ts'
+import { codeWithinPage, type ListedVal } from '../vals/page-of-vals.ts'
 
 /** 0: a val of exactly the name asked for; 1: one in which the words occur. */
 export type Tier = 0 | 1
 
-export type FoundVal = BasicValRow & { readonly tier: Tier }
+export type FoundVal = ListedVal & { readonly tier: Tier }
 
 export interface SearchArgs {
   /** Whose other than public vals are searched too; null: nobody's. */
@@ -35,7 +35,7 @@ export function searchQuery(args: SearchArgs, span: SearchSpan): RawBuilder<Foun
   const branches = branchesOf(args).map(({ tier, where }) => branch(tier, where, { span, order }))
   return sql<FoundVal>`
     SELECT f.tier, v.id, v.owner_id, v.name, v.privacy, v.type, v.version, v.version_created_at, v.updated_at,
-      u.username, c.code
+      u.username, ${codeWithinPage(sql`f.tier ${tierOrder}, v.id ${order}`)}
     FROM (
       SELECT tier, val_id FROM (${sql.join(branches, sql` UNION ALL `)}) every
       ORDER BY tier ${tierOrder}, val_id ${order} LIMIT ${span.limit} OFFSET ${span.offset}

@@ -20,7 +20,7 @@ interface Sent {
 export type TestCaller = ReturnType<typeof callAs>
 
 /** Speaks plain HTTP with the server, as whoever the token names. */
-export function callAs(server: TestServer, token: string | null) {
+export function callAs(server: Pick<TestServer, 'fetch' | 'url'>, token: string | null) {
   const send = async <Body>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> => {
     const authorization: HeadersOf = token === null ? {} : { authorization: `Bearer ${token}` }
     const response = await server.fetch(new URL(path, server.url), {

@@ -1,9 +1,10 @@
 import { Fault } from '../fault.ts'
-import { idSpan, pageOf } from '../page.ts'
+import { idSpan } from '../page.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findUser } from '../users/find-user.ts'
 import { findOwnVal, findReadableVal, findReadableValAtVersion, findReadableValByName } from './find-val.ts'
-import { presentBasicVal, presentVal } from './present-val.ts'
+import { pageOfVals } from './page-of-vals.ts'
+import { presentVal } from './present-val.ts'
 import { deleteValRow, selectPublicValsOfOwner, selectValsOfOwner } from './queries.ts'
 import * as save from './save-val.ts'
 
@@ -56,12 +57,7 @@ export const deleteVal: Handler<'deleteVal'> = async (context, caller, { params,
 export const listMyVals: Handler<'listMyVals'> = async ({ db, baseUrl }, caller, request) => {
   const span = idSpan(request.query)
   const rows = await selectValsOfOwner(db, { owner_id: caller.id }, span)
-  return pageOf(baseUrl, request, {
-    span,
-    rows,
-    keyOf: ({ id }) => id,
-    present: (row) => presentBasicVal(row, baseUrl),
-  })
+  return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })
 }
 
 export const listUserVals: Handler<'listUserVals'> = async ({ db, baseUrl }, caller, request) => {
@@ -69,10 +65,5 @@ export const listUserVals: Handler<'listUserVals'> = async ({ db, baseUrl }, cal
   const span = idSpan(request.query)
   const select = id === caller.id ? selectValsOfOwner : selectPublicValsOfOwner
   const rows = await select(db, { owner_id: id }, span)
-  return pageOf(baseUrl, request, {
-    span,
-    rows,
-    keyOf: (row) => row.id,
-    present: (row) => presentBasicVal(row, baseUrl),
-  })
+  return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })
 }

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Privacy, ValType } from '@valley/contract/vals.ts'
 import { listStatement } from '../database/list-statement.ts'
 import { statement } from '../database/statement.ts'
-import type { BasicValRow, SavedVal, ValRow } from './val-row.ts'
+import { codeWithinPage, type ListedVal } from './page-of-vals.ts'
+import type { SavedVal, ValRow } from './val-row.ts'
 
 const basicColumns = sql`v.id, v.owner_id, v.name, v.privacy, v.type, v.version, v.version_created_at, v.updated_at`
 const savedColumns = sql`${basicColumns}, v.readme, v.like_count, v.reference_count`
@@ -32,9 +33,9 @@ export const selectValAtVersion = statement<{ id: string; version: number }, Val
 )
 
 function listVals(filter: RawBuilder<unknown>) {
-  return listStatement<{ owner_id: string }, BasicValRow>(
-    (arg, span) => sql<BasicValRow>`
-      SELECT ${basicColumns}, u.username, c.code
+  return listStatement<{ owner_id: string }, ListedVal>(
+    (arg, span) => sql<ListedVal>`
+      SELECT ${basicColumns}, u.username, ${codeWithinPage(sql`v.id ${span.order}`)}
       FROM (
         SELECT * FROM vals
         WHERE owner_id = ${arg('owner_id')} AND ${filter} AND ${span.within(sql.ref('id'))}

@@ -4,7 +4,7 @@ import { limits } from '@valley/contract/limits.ts'
 import type { BasicVal, Val } from '@valley/contract/vals.ts'
 import type { Version } from '@valley/contract/versions.ts'
 import { assertFault } from '../testing/assert-fault.ts'
-import { callAs, newCaller } from '../testing/call-as.ts'
+import { callAs, newCaller, type TestCaller } from '../testing/call-as.ts'
 import { createVal, readVal, saveCode } from '../testing/create-val.ts'
 import { readList } from '../testing/follow-links.ts'
 import { openTestServer } from '../testing/open-test-server.ts'
@@ -264,6 +264,10 @@ test('an unlisted val is readable by its id without a token, but not by its name
   assert.equal((await alice.get(byName)).status, 200)
 })
 
+async function listedIds(caller: TestCaller, path: string): Promise<readonly string[]> {
+  return (await readList<BasicVal>(caller, path)).data.map(({ id }) => id)
+}
+
 test("a user's vals are listed newest first: all to themselves, public ones to others", async () => {
   const [alice, bob] = [await newCaller(server, 'alice'), await newCaller(server, 'bob')]
   const made: Val[] = []
@@ -272,12 +276,11 @@ test("a user's vals are listed newest first: all to themselves, public ones to o
   }
   const newestFirst = made.toReversed()
   const path = `/v1/users/${alice.user.id}/vals`
-  const idsOf = async (list: Promise<{ data: readonly BasicVal[] }>) => (await list).data.map(({ id }) => id)
   const all = newestFirst.map(({ id }) => id)
-  assert.deepEqual(await idsOf(readList(alice, '/v1/me/vals')), all)
-  assert.deepEqual(await idsOf(readList(alice, path)), all)
-  assert.deepEqual(await idsOf(readList(bob, path)), [all[0], all[3]])
-  assert.deepEqual(await idsOf(readList(bob, '/v1/me/vals')), [])
+  assert.deepEqual(await listedIds(alice, '/v1/me/vals'), all)
+  assert.deepEqual(await listedIds(alice, path), all)
+  assert.deepEqual(await listedIds(bob, path), [all[0], all[3]])
+  assert.deepEqual(await listedIds(bob, '/v1/me/vals'), [])
   const [newest] = (await readList<BasicVal>(bob, path)).data
   const {
     readme: _,

@@ -5,6 +5,7 @@ import { chart } from './scale/chart.ts'
 import { load, type Size } from './scale/load.ts'
 import { type Compared, compareDeepPages, compareFirstPage } from './scale/measure.ts'
 import { findBadPlans } from './scale/plans.ts'
+import { measureSizes } from './scale/sizes.ts'
 import { figureName, listRoutes } from './scale/routes.ts'
 
 const sizes = {
@@ -26,6 +27,7 @@ export async function benchScale(end: AbortSignal): Promise<Report> {
   await using large = await openWorld(options)
   const smallTarget = await prepare(small, sizes.small)
   const largeTarget = await prepare(large, sizes.large)
+  console.table(await measureSizes(large.services.databaseUrl))
   const badPlans = await findBadPlans(large.services.databaseUrl, largeTarget)
   for (const problem of badPlans) console.log(`Plan: ${problem}`)
   const rows: Row[] = []

@@ -14,14 +14,10 @@ CREATE INDEX documents_private_by_name ON documents (owner_id, lower(name), val_
 
 -- Code is read as words: identifiers whole and in their parts (getWeather: getweather, get, weather). Only the
 -- beginning of long texts counts, because a tsvector has a largest size.
-CREATE FUNCTION words_of(content text) RETURNS tsvector
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  RETURN to_tsvector('simple',
-    regexp_replace(left(content, 20000), '[^[:alnum:]]+', ' ', 'g') || ' ' ||
-    regexp_replace(
-      regexp_replace(left(content, 20000), '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'),
-      '[^[:alnum:]]+', ' ', 'g'));
-
 CREATE FUNCTION document_words(name text, readme text, code text) RETURNS tsvector
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  RETURN strip(words_of(name) || words_of(coalesce(readme, '')) || words_of(code));
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT strip(to_tsvector('simple', regexp_replace(
+    content || ' ' || regexp_replace(content, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'),
+    '[^[:alnum:]]+', ' ', 'g')))
+  FROM (SELECT concat_ws(' ', name, left(readme, 20000), left(code, 20000)) AS content) every
+$$;

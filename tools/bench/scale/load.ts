@@ -12,6 +12,13 @@ export interface Size {
 const days = 28
 const loadedAt = new Date().toISOString()
 
+/** For a load of rows that are known to be right: no wait for the disk, no check of foreign keys. */
+const sessionSettings = `
+  SET synchronous_commit = off;
+  SET session_replication_role = replica;
+  SET maintenance_work_mem = '1GB';
+  SET work_mem = '256MB'`
+
 /** Ids as the server would have made them over the last days, the n-th of `total` the oldest. */
 const idAt = (n: string, total: string) => `(
   lpad(to_hex(floor(extract(epoch FROM timestamptz '${loadedAt}' - (${n})::float8 / ${total} * interval '${days} days') * 1000)::bigint), 12, '0')
@@ -27,12 +34,22 @@ const codeOf = (
 /** Fills the database to a size. It is rows that matter here, so they are written without going through the API. */
 export async function load(url: string, me: string, size: Size): Promise<void> {
   await using client = await openClient(url)
-  await client.query("SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'")
+  await client.query(sessionSettings)
   await client.query(`SELECT create_run_partitions(current_date - ${days + 1}, current_date + 1)`)
   const restoreIndexes = await dropIndexes(client)
-  for (const sql of statements(size)) await client.query(sql.replaceAll(':me', `'${me}'::uuid`))
+  for (const sql of statements(size)) {
+    const startedAt = performance.now()
+    await client.query(sql.replaceAll(':me', `'${me}'::uuid`))
+    progress(/INSERT INTO (\w+)/.exec(sql)?.[1] ?? '', startedAt)
+  }
+  const startedAt = performance.now()
   await restoreIndexes()
+  progress('indexes', startedAt)
   await client.query('VACUUM ANALYZE')
+}
+
+function progress(what: string, startedAt: number) {
+  console.error(`  ${what}: ${Math.round((performance.now() - startedAt) / 1_000)} s`)
 }
 
 function statements({ users, vals, runs, own }: Size): readonly string[] {
