@@ -35,7 +35,8 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-function sessionOptions() {
+/** What every connection of the server is set to. */
+export function sessionOptions(): string {
   const settings = {
     statement_timeout: limits.statementTimeoutMs,
     lock_timeout: limits.lockTimeoutMs,
@@ -43,6 +44,11 @@ function sessionOptions() {
     client_min_messages: 'warning',
     timezone: 'UTC',
     jit: 'off',
+    // Every statement of ours is a short walk along indexes. A prepared one is planned without knowing its LIMIT, and
+    // must not be tempted to read, hash or sort a whole table because of it.
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
   }
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

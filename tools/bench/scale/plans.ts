@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { openClient } from '../open-client.ts'
+import { sessionOptions } from '@valley/server/database/open-database.ts'
 import { build } from '@valley/server/database/statement.ts'
 import { highestId, lowestId } from '@valley/server/database/ids.ts'
 import * as comments from '@valley/server/comments/queries.ts'
@@ -34,7 +35,7 @@ export async function findBadPlans(
   url: string,
   { me, val }: { me: string; val: string },
 ): Promise<readonly string[]> {
-  await using client = await openClient(url)
+  await using client = await openClient(url, sessionOptions())
   const bad: string[] = []
   for (const [name, query] of Object.entries(listQueries(me, val))) {
     const modes = name.startsWith('search')
