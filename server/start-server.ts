@@ -15,7 +15,7 @@ import type { Observations } from './observations.ts'
 import { readDocsFiles } from './platform/docs.ts'
 import { CallerCache } from './tokens/caller-cache.ts'
 import { TokenUses } from './tokens/token-uses.ts'
-import { startUpkeep, upkeepOnce } from './upkeep/upkeep.ts'
+import { startUpkeep } from './upkeep/upkeep.ts'
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string
@@ -33,7 +33,6 @@ export async function startServer(config: Config, observe: Observations): Promis
       onIdleError: observe.connectionLost,
     }),
   )
-  await upkeepOnce(db, config.runRetentionDays)
   const bus = opened.use(
     connectBus({
       url: config.natsUrl,
@@ -46,7 +45,7 @@ export async function startServer(config: Config, observe: Observations): Promis
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.connectionLost))
   const metrics = createMetrics({ pool, callers, bus })
-  opened.use(startUpkeep({ db, config, observe }))
+  opened.use(await startUpkeep({ db, config, observe }))
 
   let url = ''
   const app = mount(

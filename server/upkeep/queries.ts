@@ -60,7 +60,7 @@ function purge(table: string, key: string, where: (arg: Arg) => RawBuilder<unkno
   return statement<PurgeArgs, { rows: number }>(
     (arg) => sql<{ rows: number }>`
       WITH gone AS (
-        DELETE FROM ${sql.table(table)} WHERE ${sql.raw(key)} IN (
+        DELETE FROM ${sql.table(table)} WHERE (${sql.raw(key)}) IN (
           SELECT ${sql.raw(key)} FROM ${sql.table(table)} WHERE ${where(arg)} LIMIT ${arg('limit')})
         RETURNING 1
       ) SELECT count(*)::integer AS rows FROM gone`,
@@ -100,12 +100,12 @@ const purgeRunDetails = purge(
 
 export const purges = {
   versions: purgeVersions,
-  likes: purge('likes', '(user_id, val_id)', (arg) => sql`val_id = ${arg('val_id')}`),
+  likes: purge('likes', 'user_id, val_id', (arg) => sql`val_id = ${arg('val_id')}`),
   comments: purge('comments', 'id', (arg) => sql`val_id = ${arg('val_id')}`),
   referencesFrom: purgeReferencesFrom,
   referencesTo: purge(
     'val_references',
-    '(val_id, depends_on_id)',
+    'val_id, depends_on_id',
     (arg) => sql`depends_on_id = ${arg('val_id')}`,
   ),
   runDetails: purgeRunDetails,

@@ -11,9 +11,10 @@ interface Upkeep {
   readonly observe: Observations
 }
 
-/** Keeps the house while the server runs. */
-export function startUpkeep(upkeep: Upkeep): AsyncDisposable {
+/** Keeps the house while the server runs. The first round is over when this returns: today's partitions are there. */
+export async function startUpkeep(upkeep: Upkeep): Promise<AsyncDisposable> {
   const stop = new AbortController()
+  await upkeepRound(upkeep)
   const running = keepUp(upkeep, stop.signal)
   return {
     async [Symbol.asyncDispose]() {
@@ -23,16 +24,20 @@ export function startUpkeep(upkeep: Upkeep): AsyncDisposable {
   }
 }
 
-/** A round that fails is tried again with the next one. */
-async function keepUp({ db, config, observe }: Upkeep, signal: AbortSignal): Promise<void> {
+async function keepUp(upkeep: Upkeep, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    try {
-      const done = await upkeepOnce(db, config.runRetentionDays)
-      if (done && Object.values(done).some((count) => count > 0)) observe.upkeepDone(done)
-    } catch (error) {
-      observe.upkeepFailed(error)
-    }
     await sleep(limits.upkeepIntervalMs, undefined, { signal }).catch(() => {})
+    if (!signal.aborted) await upkeepRound(upkeep)
+  }
+}
+
+/** A round that fails is tried again with the next one. */
+async function upkeepRound({ db, config, observe }: Upkeep): Promise<void> {
+  try {
+    const done = await upkeepOnce(db, config.runRetentionDays)
+    if (done && Object.values(done).some((count) => count > 0)) observe.upkeepDone(done)
+  } catch (error) {
+    observe.upkeepFailed(error)
   }
 }
 
