@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { limits } from './limits.ts'
 import { type MessageBody, type MessageName, messages, subjectOf } from './messages.ts'
@@ -20,7 +21,7 @@ export interface Bus extends AsyncDisposable {
 export function connectBus({ url, name, onChange, onBadMessage }: BusOptions): Bus {
   let connection: NatsConnection | undefined
   let state: 'up' | 'down' = 'down'
-  let closed = false
+  const stop = new AbortController()
   const waiting: ((connection: NatsConnection) => void)[] = []
 
   const setState = (next: 'up' | 'down') => {
@@ -28,13 +29,12 @@ export function connectBus({ url, name, onChange, onBadMessage }: BusOptions): B
     state = next
     onChange(next)
   }
-  const opening = open(url, name).then(async (opened) => {
-    if (closed) return opened.close()
+  const opening = openWhenReachable(url, name, stop.signal).then((opened) => {
+    if (opened === null) return
     connection = opened
     setState('up')
     for (const start of waiting.splice(0)) start(opened)
     void watch(opened, setState)
-    return undefined
   })
 
   return {
@@ -50,20 +50,35 @@ export function connectBus({ url, name, onChange, onBadMessage }: BusOptions): B
       else waiting.push(start)
     },
     async [Symbol.asyncDispose]() {
-      closed = true
+      stop.abort()
+      await opening
       await connection?.close()
-      // A connection that was never made ends its attempts with the process; nobody waits for it.
-      opening.catch(() => {})
     },
   }
 }
 
-function open(url: string, name: string) {
+/** The first connection is ours to wait for, so that the wait can end; the client itself sees to later ones. */
+async function openWhenReachable(
+  url: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<NatsConnection | null> {
+  while (!signal.aborted) {
+    try {
+      return await open(url, name)
+    } catch {
+      const waitMs = limits.reconnectWaitMs + Math.random() * limits.reconnectJitterMs
+      await sleep(waitMs, undefined, { signal }).catch(() => {})
+    }
+  }
+  return null
+}
+
+async function open(url: string, name: string): Promise<NatsConnection> {
   return connect({
     servers: url.split(','),
     name,
     timeout: limits.connectTimeoutMs,
-    waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: limits.reconnectWaitMs,
     reconnectJitter: limits.reconnectJitterMs,

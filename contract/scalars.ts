@@ -42,7 +42,7 @@ export const ValName = z
 export const MomentParam = z
   .string()
   .transform((value, context) => {
-    const parsed = z.iso.datetime({ offset: true }).safeParse(value.replace(/ (?=\d\d:?\d\d$)/, '+'))
+    const parsed = z.iso.datetime({ offset: true }).safeParse(spellOut(value))
     if (parsed.success) return new Date(parsed.data)
     context.addIssue('must be an ISO 8601 time with an offset, such as 2026-11-14T09:30:00Z')
     return z.NEVER
@@ -74,4 +74,13 @@ function integerText(min: number, max: number) {
     .union([z.string().regex(/^-?\d{1,15}$/, 'must be a whole number'), z.number()])
     .transform(Number)
     .pipe(z.int().min(min).max(max))
+}
+
+/** ISO 8601 also lets seconds and the minutes of an offset be left out, and writes +0200 and 1,5. */
+function spellOut(value: string): string {
+  return value
+    .replace(/ (?=\d\d(:?\d\d)?$)/, '+')
+    .replace(',', '.')
+    .replace(/(T\d\d:\d\d)(?=Z|[+-])/, '$1:00')
+    .replace(/([+-]\d\d):?(\d\d)?$/, (_, hours: string, minutes = '00') => `${hours}:${minutes}`)
 }

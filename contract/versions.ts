@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listOf, Page } from './lists.ts'
 import type { Operations } from './operation.ts'
-import { Id, Timestamp, VersionParam } from './scalars.ts'
+import { Id, Timestamp, ValName, VersionParam } from './scalars.ts'
 import { Author } from './users.ts'
 import { Code, Val, ValFields, ValId } from './vals.ts'
 
@@ -30,10 +30,12 @@ export const versions = {
     path: '/v1/vals/{val_id}/versions',
     tag: 'Versions',
     summary: 'Save new code as the next version',
-    description: '200 and no new version when the code is the same as the current one.',
+    description:
+      '200 and no new version when the code is the same as the current one. Raw code may be sent instead of JSON; ?name= then renames the val.',
     auth: 'required',
     scope: 'val:write',
     params: ValId,
+    query: z.object({ name: ValName.optional() }),
     body: ValFields.extend({ code: Code }),
     takesRawCode: true,
     response: { 200: Val, 201: Val },

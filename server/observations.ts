@@ -19,10 +19,12 @@ export function createObservations(level: Config['logLevel']) {
     messageKey: 'message',
     timestamp: pino.stdTimeFunctions.isoTime,
   })
+  // Whoever starts the server waits for this line, whatever the level.
+  const always = log.child({}, { level: 'info' })
   return {
     migrated: (names: readonly string[]) => log.info({ event: 'migrated', names }, 'Migrations applied'),
     listening: (url: string, pid: number) =>
-      log.info({ event: 'listening', url, pid }, `Listening on ${url}`),
+      always.info({ event: 'listening', url, pid }, `Listening on ${url}`),
     draining: () => log.info({ event: 'draining' }, 'Finishing what is under way'),
     stopped: () => log.info({ event: 'stopped' }, 'Stopped'),
     answered: (request: RequestSeen) => log.debug({ event: 'answered', ...request }, 'Answered'),

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type { Page, TimedPage } from '@valley/contract/lists.ts'
 import { highestId, isId, lastIdOf, lowestId } from './database/ids.ts'
 import { Fault } from './fault.ts'
@@ -20,10 +21,11 @@ export interface Cursor {
 }
 
 /** The span of a list whose key is an id; since and until bound it like a cursor does. */
-export function idSpan(page: Page | TimedPage): Span<string> {
+export function idSpan(request: PageRequest<Page | TimedPage>): Span<string> {
+  const page = request.query
   const since = 'since' in page && page.since ? lastIdOf(page.since) : lowestId
   const until = 'until' in page && page.until ? lastIdOf(page.until) : highestId
-  const cursor = readCursor(page, isId)
+  const cursor = readCursor(request, isId)
   const isOlder = cursor?.direction !== 'newer'
   return {
     direction: isOlder ? 'older' : 'newer',
@@ -34,8 +36,12 @@ export function idSpan(page: Page | TimedPage): Span<string> {
 }
 
 /** The span of a list whose key is a whole number. */
-export function numberSpan(page: Page, { above, below }: { above: number; below: number }): Span<number> {
-  const cursor = readCursor(page, (key) => /^\d{1,10}$/.test(key) && Number(key) <= below)
+export function numberSpan(
+  request: PageRequest,
+  { above, below }: { readonly above: number; readonly below: number },
+): Span<number> {
+  const page = request.query
+  const cursor = readCursor(request, (key) => /^\d{1,10}$/.test(key) && Number(key) <= below)
   if (cursor === null) return { direction: 'older', above, below, ...extent(page) }
   const key = Number(cursor.key)
   const bounds = cursor.direction === 'older' ? { above, below: key } : { above: key, below }
@@ -46,10 +52,18 @@ export function extent(page: Page) {
   return { limit: page.limit + 1, offset: page.cursor === undefined ? page.offset : 0 }
 }
 
-export function readCursor({ cursor }: Page, isKey: (key: string) => boolean): Cursor | null {
-  if (cursor === undefined) return null
-  const [, mark, key = ''] = /^([on]):(.*)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (mark === undefined || !isKey(key)) {
+/** A list as it was asked for. */
+export interface PageRequest<Query = Page> {
+  readonly query: Query
+  readonly target: string
+}
+
+/** Where the page begins; null at the beginning of the list. */
+export function readCursor({ query, target }: PageRequest, isKey: (key: string) => boolean): Cursor | null {
+  if (query.cursor === undefined) return null
+  const text = Buffer.from(query.cursor, 'base64url').toString()
+  const [, list, mark, key = ''] = /^(\w+)([<>])(.*)$/.exec(text) ?? []
+  if (list !== markOf(target) || !isKey(key)) {
     throw new Fault(
       'invalid_request',
       'The cursor is not one of this list. Start again from its first page.',
@@ -60,12 +74,17 @@ export function readCursor({ cursor }: Page, isKey: (key: string) => boolean): C
       },
     )
   }
-  return { direction: mark === 'o' ? 'older' : 'newer', key }
+  return { direction: mark === '<' ? 'older' : 'newer', key }
 }
 
-interface PageRequest {
-  readonly query: Page
-  readonly target: string
+function writeCursor(target: string, { direction, key }: Cursor): string {
+  return Buffer.from(`${markOf(target)}${direction === 'older' ? '<' : '>'}${key}`).toString('base64url')
+}
+
+/** Tells the cursors of one list from those of another: the keys of most of them look alike. */
+function markOf(target: string): string {
+  const [path = ''] = target.split('?')
+  return crc32(path.replace(/\/$/, '')).toString(36)
 }
 
 interface Found<Row, Item> {
@@ -88,10 +107,12 @@ export function pageOf<Row, Item>(
   const hasMore = isCut || rows.length > query.limit
   const [first, last] = [shown.at(0), shown.at(-1)]
   const self = new URL(baseUrl + target).href
-  const linkTo = (mark: 'o' | 'n', row: Row) => cursorLink(self, `${mark}:${keyOf(row)}`)
-  const next = last !== undefined && (hasMore || !isOlder) ? linkTo('o', last) : undefined
+  const linkTo = (direction: Direction, row: Row) =>
+    cursorLink(self, writeCursor(target, { direction, key: String(keyOf(row)) }))
+  const next = last !== undefined && (hasMore || !isOlder) ? linkTo('older', last) : undefined
   const arrivedByCursor = query.cursor !== undefined
-  const prev = first !== undefined && (isOlder ? arrivedByCursor : hasMore) ? linkTo('n', first) : undefined
+  const prev =
+    first !== undefined && (isOlder ? arrivedByCursor : hasMore) ? linkTo('newer', first) : undefined
   const before = prev ?? (!arrivedByCursor && query.offset > 0 ? offsetLink(self, query) : undefined)
   return {
     data: shown.map(present),
@@ -102,7 +123,7 @@ export function pageOf<Row, Item>(
 function cursorLink(self: string, cursor: string): string {
   const url = new URL(self)
   url.searchParams.delete('offset')
-  url.searchParams.set('cursor', Buffer.from(cursor).toString('base64url'))
+  url.searchParams.set('cursor', cursor)
   return url.href
 }
 

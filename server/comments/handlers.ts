@@ -16,14 +16,14 @@ const listsByRelationship = {
 } as const
 
 export const listMyComments: Handler<'listMyComments'> = async ({ db, baseUrl }, caller, request) => {
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await listsByRelationship[request.query.relationship](db, { user_id: caller.id }, span)
   return pageOf(baseUrl, request, { span, rows, keyOf: ({ id }) => id, present: presentComment })
 }
 
 export const listComments: Handler<'listComments'> = async ({ db, baseUrl }, caller, request) => {
   const val = await findReadableVal(db, caller, request.params.val_id)
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await queries.selectCommentsOfVal(db, { val_id: val.id }, span)
   return pageOf(baseUrl, request, { span, rows, keyOf: ({ id }) => id, present: presentComment })
 }

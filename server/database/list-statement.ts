@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Direction, Span } from '../page.ts'
-import { type Db, type Statement, statement } from './statement.ts'
+import { type Db, type NamedQuery, type Statement, statement } from './statement.ts'
 
 type SpanArgs<Key> = { above: Key; below: Key; limit: number; offset: number }
 
@@ -17,7 +17,7 @@ type Arg<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
 
 interface ListStatement<Args, Row, Key> {
   (db: Db, args: Args, span: Span<Key>): Promise<readonly Row[]>
-  toQuery(args: Args, span: Span<Key>): ReturnType<Statement<Args, Row>['toQuery']>
+  toQuery(args: Args, span: Span<Key>): NamedQuery
 }
 
 /** A list in both directions: one prepared statement towards older rows, one towards newer ones. */

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { Fault } from '../fault.ts'
 import { limits } from '../limits.ts'
 import type { Schema } from './schema.ts'
-import { type Db, preparedNameOf } from './statement.ts'
+import { type Db, executeDirectly, preparedNameOf } from './statement.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -32,6 +32,7 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   // An idle connection that breaks must not end the process; the pool has already dropped it.
   pool.on('error', onIdleError)
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  executeDirectly(db, (query) => pool.query(query))
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
 }
 

@@ -15,7 +15,7 @@ interface Encoded {
 
 /** The text compressed, if it is worth it and the caller takes it; otherwise null. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded | null> {
-  if (text.length < limits.compressBytesMin) return null
+  if (Buffer.byteLength(text) < limits.compressBytesMin) return null
   const accepted = acceptEncoding.toLowerCase().split(',')
   if (accepted.some((entry) => takes(entry, 'br'))) {
     const options = { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }

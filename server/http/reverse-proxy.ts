@@ -6,7 +6,8 @@ export function baseUrlOf({ headers }: IncomingMessage, otherwise: string): stri
   const host = lastOf(headers['x-forwarded-host'])
   const protocol = lastOf(headers['x-forwarded-proto']) ?? 'https'
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !/^https?$/.test(protocol)) return otherwise
-  return `${protocol}://${host}`
+  const baseUrl = `${protocol}://${host}`
+  return URL.canParse(baseUrl) ? baseUrl : otherwise
 }
 
 /** Whose allowance a request without a token counts against. */

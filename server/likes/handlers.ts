@@ -17,7 +17,7 @@ export const unlikeVal: Handler<'unlikeVal'> = async ({ db }, caller, { params }
 }
 
 export const listMyLikes: Handler<'listMyLikes'> = async ({ db, baseUrl }, caller, request) => {
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await selectLikedVals(db, { user_id: caller.id }, span)
   return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ like_id }) => like_id })
 }

@@ -4,7 +4,7 @@ import type { Handler } from '../reply.ts'
 import { selectReferencesTo } from './queries.ts'
 
 export const listMyReferences: Handler<'listMyReferences'> = async ({ db, baseUrl }, caller, request) => {
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await selectReferencesTo(db, { owner_id: caller.id }, span)
   return pageOf(baseUrl, request, {
     span,

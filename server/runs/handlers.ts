@@ -23,7 +23,7 @@ interface RunList {
 }
 
 async function listRuns({ db, baseUrl }: Context, caller: Caller, { query, target, valId }: RunList) {
-  const span = idSpan(query)
+  const span = idSpan({ query, target })
   const { error, source: sources = [] } = query
   const select = selectRuns({ ofOneVal: valId !== null, error, sources: sourcesShape(sources) })
   const rows = await select(db, { owner_id: caller.id, val_id: valId, sources }, span)

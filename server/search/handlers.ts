@@ -1,6 +1,5 @@
-import type { Page } from '@valley/contract/lists.ts'
 import { highestId, isId, lowestId } from '../database/ids.ts'
-import { extent, readCursor } from '../page.ts'
+import { extent, type PageRequest, readCursor } from '../page.ts'
 import type { Handler } from '../reply.ts'
 import { pageOfVals } from '../vals/page-of-vals.ts'
 import { type SearchArgs, searchQuery, type SearchSpan, type Tier } from './queries.ts'
@@ -9,7 +8,7 @@ import { type SearchArgs, searchQuery, type SearchSpan, type Tier } from './quer
 const trigramChars = 3
 
 export const searchVals: Handler<'searchVals'> = async ({ db, baseUrl }, caller, request) => {
-  const span = searchSpan(request.query)
+  const span = searchSpan(request)
   const args = { ...readQuery(request.query.query), ownerId: caller?.id ?? null }
   const { rows } = await searchQuery(args, span).execute(db)
   return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ tier, id }) => `${tier}${id}` })
@@ -26,10 +25,11 @@ export function readQuery(query: string): Omit<SearchArgs, 'ownerId'> {
   }
 }
 
-export function searchSpan(page: Page): SearchSpan {
+export function searchSpan(request: PageRequest): SearchSpan {
+  const page = request.query
   const everything = { above: lowestId, below: highestId }
   const nothing = { above: highestId, below: lowestId }
-  const cursor = readCursor(page, (key) => /^[01]/.test(key) && isId(key.slice(1)))
+  const cursor = readCursor(request, (key) => /^[01]/.test(key) && isId(key.slice(1)))
   if (cursor === null) {
     return { direction: 'older', bounds: { 0: everything, 1: everything }, ...extent(page) }
   }

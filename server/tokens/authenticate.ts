@@ -14,9 +14,7 @@ interface Authentication {
 export async function authenticate({ db, callers }: Authentication, authorization: string): Promise<Caller> {
   const text = bearerOf(authorization)
   if (text === undefined) throw unauthenticated('Send the token as "Authorization: Bearer vly_…".')
-  if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
-  const hash = hashToken(text)
-  const found = await callers.find(hash.toString('base64'), () => loadCaller(db, hash))
+  const found = await callers.find(text, () => loadCaller(db, text))
   if (found === null) throw unauthenticated('The token is unknown or was revoked. Make a new one.')
   if (found.expiresAtMs <= Date.now()) throw unauthenticated('The token has expired. Make a new one.')
   return found.caller
@@ -31,8 +29,9 @@ export function unauthenticated(message: string) {
   return new Fault('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-async function loadCaller(db: Db, hash: Buffer): Promise<CachedCaller | null> {
-  const [row] = (await selectCallerByHash(db, { hash })).rows
+async function loadCaller(db: Db, text: string): Promise<CachedCaller | null> {
+  if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
+  const [row] = (await selectCallerByHash(db, { hash: hashToken(text) })).rows
   if (!row) return null
   return {
     caller: { id: row.owner_id, username: row.username, tokenId: row.token_id, scopes: row.scopes },

@@ -19,25 +19,25 @@ export class CallerCache {
   readonly #entries = new Map<string, Entry>()
 
   /** Requests that come together share one look-up; a failed or empty one is not remembered. */
-  find(tokenHash: string, load: () => Promise<CachedCaller | null>): Promise<CachedCaller | null> {
-    const known = this.#entries.get(tokenHash)
+  find(tokenText: string, load: () => Promise<CachedCaller | null>): Promise<CachedCaller | null> {
+    const known = this.#entries.get(tokenText)
     if (known && known.until > Date.now()) return known.caller
     const caller = load().then(
-      (found) => this.#keepIfFound(tokenHash, found),
+      (found) => this.#keepIfFound(tokenText, found),
       (error: unknown) => {
-        this.#entries.delete(tokenHash)
+        this.#entries.delete(tokenText)
         throw error
       },
     )
-    this.#remember(tokenHash, { caller, until: Date.now() + limits.callerAgeMaxMs })
+    this.#remember(tokenText, { caller, until: Date.now() + limits.callerAgeMaxMs })
     return caller
   }
 
   /** Forgets all that is known of a user's tokens: one was revoked, or the user changed. */
   async forgetUser(userId: string): Promise<void> {
-    for (const [tokenHash, { caller }] of this.#entries) {
+    for (const [tokenText, { caller }] of this.#entries) {
       const found = await caller.catch(() => null)
-      if (found === null || found.caller.id === userId) this.#entries.delete(tokenHash)
+      if (found === null || found.caller.id === userId) this.#entries.delete(tokenText)
     }
   }
 
@@ -45,16 +45,16 @@ export class CallerCache {
     return this.#entries.size
   }
 
-  #remember(tokenHash: string, entry: Entry) {
-    this.#entries.delete(tokenHash)
-    this.#entries.set(tokenHash, entry)
+  #remember(tokenText: string, entry: Entry) {
+    this.#entries.delete(tokenText)
+    this.#entries.set(tokenText, entry)
     if (this.#entries.size <= limits.callersCachedMax) return
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
-  #keepIfFound(tokenHash: string, found: CachedCaller | null) {
-    if (found === null) this.#entries.delete(tokenHash)
+  #keepIfFound(tokenText: string, found: CachedCaller | null) {
+    if (found === null) this.#entries.delete(tokenText)
     return found
   }
 }

@@ -9,7 +9,7 @@ import { issueToken } from './issue-token.ts'
 import { deleteTokenOfOwner, selectTokens, type TokenRow } from './queries.ts'
 
 export const listMyTokens: Handler<'listMyTokens'> = async ({ db, baseUrl }, caller, request) => {
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await selectTokens(db, { owner_id: caller.id }, span)
   return pageOf(baseUrl, request, { span, rows, keyOf: ({ id }) => id, present: presentToken })
 }

@@ -3,7 +3,6 @@ import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Val } from '@valley/contract/vals.ts'
 import { readConfig } from '../config.ts'
-import { limits } from '../limits.ts'
 import { createObservations } from '../observations.ts'
 import { startServer } from '../start-server.ts'
 import { newCaller } from '../testing/call-as.ts'
@@ -140,7 +139,7 @@ function dayFromNow(days: number): string {
 
 test('run partitions are made for a week ahead, and days beyond retention are dropped whole', async () => {
   await keepHouse()
-  const expected = Array.from({ length: limits.runPartitionsAheadDays + 2 }, (_, i) => dayFromNow(i - 1))
+  const expected = Array.from({ length: 1 + 1 + 7 }, (_, i) => dayFromNow(i - 1))
   for (const parent of ['runs', 'run_details']) assert.deepEqual(await partitionDays(parent), expected)
   const [oldest, newest] = [retentionDays + 2, retentionDays]
   await sql`SELECT create_run_partitions(${dayFromNow(-oldest)}::date, ${dayFromNow(-newest)}::date)`.execute(

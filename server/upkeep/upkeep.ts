@@ -68,13 +68,21 @@ async function keepHouse(db: Db, runRetentionDays: number) {
 
 async function purgeDeletedVals(db: Db): Promise<number> {
   const { rows: deleted } = await queries.selectDeletedVals(db, { limit: limits.upkeepBatchRows })
-  for (const { val_id, owner_id } of deleted) {
-    for (const purge of Object.values(queries.purges)) {
-      await inBatches(async (limit) => (await purge(db, { val_id, owner_id, limit })).rows[0]?.rows ?? 0)
-    }
-    await queries.forgetDeletedVal(db, { val_id })
+  for (const val of deleted) {
+    if (await purgeVal(db, val)) await queries.forgetDeletedVal(db, { val_id: val.val_id })
   }
   return deleted.length
+}
+
+/** Whether all of it is gone; what was too much for one round is left for the next. */
+async function purgeVal(db: Db, { val_id, owner_id }: queries.DeletedVal): Promise<boolean> {
+  for (const purge of Object.values(queries.purges)) {
+    const rows = await inBatches(
+      async (limit) => (await purge(db, { val_id, owner_id, limit })).rows[0]?.rows ?? 0,
+    )
+    if (rows >= limits.upkeepBatchRows * limits.upkeepBatchesMax) return false
+  }
+  return true
 }
 
 async function deleteReleasedCodes(db: Db): Promise<number> {

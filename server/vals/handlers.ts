@@ -55,14 +55,14 @@ export const deleteVal: Handler<'deleteVal'> = async (context, caller, { params,
 }
 
 export const listMyVals: Handler<'listMyVals'> = async ({ db, baseUrl }, caller, request) => {
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const rows = await selectValsOfOwner(db, { owner_id: caller.id }, span)
   return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })
 }
 
 export const listUserVals: Handler<'listUserVals'> = async ({ db, baseUrl }, caller, request) => {
   const { id } = await findUser(db, request.params.user_id)
-  const span = idSpan(request.query)
+  const span = idSpan(request)
   const select = id === caller.id ? selectValsOfOwner : selectPublicValsOfOwner
   const rows = await select(db, { owner_id: id }, span)
   return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })

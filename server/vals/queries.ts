@@ -22,6 +22,13 @@ export const selectValByName = statement<{ username: string; name: string }, Val
     WHERE u.username = ${arg('username')} AND lower(v.name) = lower(${arg('name')})`,
 )
 
+export const selectOwnValByName = statement<{ owner_id: string; name: string }, ValRow>(
+  (arg) => sql<ValRow>`
+    SELECT ${savedColumns}, u.username, c.code
+    FROM vals v JOIN users u ON u.id = v.owner_id JOIN codes c ON c.hash = v.code_hash
+    WHERE v.owner_id = ${arg('owner_id')} AND lower(v.name) = lower(${arg('name')})`,
+)
+
 export const selectValAtVersion = statement<{ id: string; version: number }, ValRow>(
   (arg) => sql<ValRow>`
     SELECT v.id, v.owner_id, v.name, v.privacy, v.type, v.updated_at, v.readme, v.like_count, v.reference_count,

@@ -9,7 +9,7 @@ import { Fault } from '../fault.ts'
 import { limits } from '../limits.ts'
 import { findOwnVal } from './find-val.ts'
 import { generateName } from './generate-name.ts'
-import { insertVal, releaseCode, selectValByName, updateVal, upsertVal } from './queries.ts'
+import { insertVal, releaseCode, selectOwnValByName, updateVal, upsertVal } from './queries.ts'
 import type { SavedVal, ValRow } from './val-row.ts'
 
 interface NewVal extends ValFields {
@@ -98,8 +98,8 @@ export async function changeVal(context: Context, caller: Caller, change: Change
 }
 
 async function findOwnValByNameOrNull({ db }: Context, caller: Caller, name: string): Promise<ValRow | null> {
-  const { rows } = await selectValByName(db, { username: caller.username, name })
-  return rows[0]?.owner_id === caller.id ? rows[0] : null
+  const { rows } = await selectOwnValByName(db, { owner_id: caller.id, name })
+  return rows[0] ?? null
 }
 
 /** What If-Match demands of the row, for the statement to check again under its lock. */

@@ -12,7 +12,7 @@ import { deleteVersionRow, lockVal, makeNewestCurrent, selectVersions } from './
 
 export const listVersions: Handler<'listVersions'> = async ({ db, baseUrl }, caller, request) => {
   const val = await findReadableVal(db, caller, request.params.val_id)
-  const span = numberSpan(request.query, { above: 0, below: limits.versionMax })
+  const span = numberSpan(request, { above: 0, below: limits.versionMax })
   const rows = await selectVersions(db, { owner_id: val.owner_id, val_id: val.id }, span)
   return pageOf(baseUrl, request, {
     span,
@@ -27,8 +27,14 @@ export const listVersions: Handler<'listVersions'> = async ({ db, baseUrl }, cal
   })
 }
 
-export const createVersion: Handler<'createVersion'> = async (context, caller, { params, body, ifMatch }) => {
-  const { row, outcome } = await changeVal(context, caller, { id: params.val_id, fields: body, ifMatch })
+export const createVersion: Handler<'createVersion'> = async (
+  context,
+  caller,
+  { params, query, body, ifMatch },
+) => {
+  const name = body.name ?? query.name
+  const fields = name === undefined ? body : { ...body, name }
+  const { row, outcome } = await changeVal(context, caller, { id: params.val_id, fields, ifMatch })
   const val = presentVal(row, context.baseUrl)
   if (outcome !== 'versioned') return new Reply(200, val)
   return new Reply(201, val, `${val.links.versions}/${val.version}`)

@@ -57,9 +57,10 @@ function listQueries(me: string, val: string): Readonly<Record<string, Query>> {
     selectRuns({ ofOneVal, error, sources: 'any' }).toQuery(ofMe, span)
   const search = (text: string) => {
     const page = { limit: 20, offset: 0, cursor: undefined }
-    const { sql, parameters } = searchQuery({ ...readQuery(text), ownerId: me }, searchSpan(page)).compile(
-      build,
-    )
+    const { sql, parameters } = searchQuery(
+      { ...readQuery(text), ownerId: me },
+      searchSpan({ query: page, target: '/v1/search/vals' }),
+    ).compile(build)
     return { text: sql, values: parameters }
   }
   return {

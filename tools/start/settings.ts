@@ -1,0 +1,34 @@
+import path from 'node:path'
+import { PlainError } from '../processes/plain-error.ts'
+import { repositoryFolder } from '../repository.ts'
+
+/** What `npm start` takes from the environment; the server reads the rest by itself. */
+export interface StartSettings {
+  /** Where everything that is to be kept is kept. */
+  folder: string
+  /** Where set, that server is used instead of one of our own. */
+  databaseUrl: string | null
+  natsUrl: string | null
+  host: string
+  port: number
+  firstUser: string
+  watch: boolean
+}
+
+export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): StartSettings {
+  return {
+    folder: path.resolve(repositoryFolder, env['VALLEY_DATA'] || '.valley'),
+    databaseUrl: env['DATABASE_URL'] || null,
+    natsUrl: env['NATS_URL'] || null,
+    host: env['HOST'] || '127.0.0.1',
+    port: readPort(env['PORT'] || '8080'),
+    firstUser: env['VALLEY_FIRST_USER'] || 'me',
+    watch: args.includes('--watch'),
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
+  throw new PlainError(`PORT must be a number from 1 to 65535, not "${text}".`)
+}
