@@ -31,6 +31,9 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   })
   // An idle connection that breaks must not end the process; the pool has already dropped it.
   pool.on('error', onIdleError)
+  // Nor one that breaks while it is taken but asks nothing, as between two statements of a transaction; the next
+  // statement on it fails by itself.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   executeDirectly(db, (query) => pool.query(query))
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }

@@ -104,7 +104,7 @@ function findRecoveryMs({ writes }: Load, backAt: number): number {
 
 async function killPostgres({ services: { postgres } }: World, load: Load): Promise<number> {
   await postgres.kill()
-  await load.untilSeen(severalWrites, both(isKind('unavailable'), since(performance.now())))
+  await load.untilSeen(severalWrites, both(failed, since(performance.now())))
   await postgres.restart()
   return performance.now()
 }
@@ -125,7 +125,7 @@ async function stopPostgres({ services: { postgres } }: World, load: Load): Prom
   signalTree(pid, 'SIGSTOP')
   const stoppedAt = performance.now()
   try {
-    await load.untilSeen(writesPerSecond, both(isKind('unavailable'), since(stoppedAt)))
+    await load.untilSeen(writesPerSecond, both(failed, since(stoppedAt)))
   } finally {
     signalTree(pid, 'SIGCONT')
   }
