@@ -1,13 +1,12 @@
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
 import { connectBus } from '@valley/bus/connect-bus.ts'
 import type { Config } from './config.ts'
 import { migrate } from './database/migrate.ts'
 import { openDatabase } from './database/open-database.ts'
 import { createHandlers } from './handlers.ts'
 import { drain } from './http/drain.ts'
-import { mount } from './http/mount.ts'
+import { createListener } from './http/create-listener.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
 import { limits } from './limits.ts'
 import { createMetrics } from './metrics.ts'
@@ -48,7 +47,7 @@ export async function startServer(config: Config, observe: Observations): Promis
   opened.use(await startUpkeep({ db, config, observe }))
 
   let url = ''
-  const app = mount(
+  const listener = createListener(
     {
       config,
       db,
@@ -63,7 +62,7 @@ export async function startServer(config: Config, observe: Observations): Promis
     },
     readDocsFiles(),
   )
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server
+  const server = createServer(serverOptions, listener)
   server.maxConnections = limits.connectionsMax
   url = await listen(server, config)
   opened.defer(() => drain(server, observe))

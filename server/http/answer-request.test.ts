@@ -54,13 +54,14 @@ test('OPTIONS on every path allows any origin, the methods, and the headers that
 
 test('any page may read any answer, its headers too, and no cookie is ever set', async () => {
   const alice = await newCaller(server, 'alice')
+  const page = { origin: 'https://page.example' }
   const answers = [
-    await alice.get('/v1/me'),
-    await alice.post('/v1/vals', { code: '1' }),
-    await alice.post('/v1/vals', {}),
-    await anyone.get('/v1/me'),
-    await anyone.get('/v1/nowhere'),
-    await anyone.send('PATCH', '/v1/me'),
+    await alice.get('/v1/me', page),
+    await alice.post('/v1/vals', { code: '1' }, page),
+    await alice.post('/v1/vals', {}, page),
+    await anyone.get('/v1/me', page),
+    await anyone.get('/v1/nowhere', page),
+    await anyone.send('PATCH', '/v1/me', { headers: page }),
   ]
   for (const { headers } of answers) {
     assert.equal(headers.get('access-control-allow-origin'), '*')

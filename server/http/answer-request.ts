@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { passingDatabaseFault } from '../database/database-fault.ts'
 import { isKnown } from '../etag.ts'
 import { Fault } from '../fault.ts'
@@ -6,24 +7,30 @@ import type { HttpServices } from './http-services.ts'
 import type { RawRequest } from './read-request.ts'
 import { renderFault, type Rendered } from './render.ts'
 import { requestIdOf } from './request-id.ts'
-import { type NamedOperation, type Progress, serveOperation } from './serve-operation.ts'
+import type { NamedOperation } from './route.ts'
+import { send, type Sendable } from './send.ts'
+import { type Progress, serveOperation } from './serve-operation.ts'
 
 /** What every answer carries. Tokens only, no cookies: any page may call the API. */
 const standingHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'etag, location, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-should-retry',
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
   vary: 'authorization, accept-encoding',
+} as const
+
+/** What a script in a page may read besides the body; nobody else asks for it. */
+const exposedHeaders = {
+  'access-control-expose-headers':
+    'etag, location, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-should-retry',
 } as const
 
 /** Answers one request, whatever happens: a fault is told to the caller, a surprise to the operator. */
 export async function answerRequest(
   services: HttpServices,
   what: NamedOperation | Fault,
-  raw: RawRequest,
-): Promise<Response> {
+  raw: RawRequest & { readonly outgoing: ServerResponse },
+): Promise<void> {
   const startedAt = performance.now()
   const requestId = requestIdOf(raw.incoming.headers['x-request-id'])
   const progress: Progress = { headers: {}, caller: null }
@@ -36,8 +43,14 @@ export async function answerRequest(
     fault = faultOf(error)
     rendered = renderFault(fault, requestId)
   }
-  const headers = { ...standingHeaders, ...progress.headers, ...rendered.headers, 'x-request-id': requestId }
-  const response = await encode(raw, { ...rendered, headers })
+  const headers = {
+    ...standingHeaders,
+    ...(raw.incoming.headers.origin !== undefined && exposedHeaders),
+    ...progress.headers,
+    ...rendered.headers,
+    'x-request-id': requestId,
+  }
+  send(raw.outgoing, await encode(raw, { ...rendered, headers }))
   tell(services, {
     fault,
     seen: {
@@ -48,7 +61,6 @@ export async function answerRequest(
       userId: progress.caller?.id ?? null,
     },
   })
-  return response
 }
 
 function faultOf(error: unknown): Fault {
@@ -67,15 +79,16 @@ function unlessKnown({ operation }: NamedOperation, { incoming }: RawRequest, re
   return { status: 304, headers: { etag }, text: null }
 }
 
-async function encode({ incoming }: RawRequest, { status, headers, text }: Rendered): Promise<Response> {
+async function encode({ incoming }: RawRequest, { status, headers, text }: Rendered): Promise<Sendable> {
   const accepted = incoming.headers['accept-encoding']
   const compressed = text === null || accepted === undefined ? null : await compress(text, accepted)
-  if (compressed === null) return new Response(text, { status, headers })
+  if (compressed === null) return { status, headers, body: text }
   const weakEtag = headers['etag'] === undefined ? {} : { etag: `W/${headers['etag']}` }
-  return new Response(new Uint8Array(compressed.bytes), {
+  return {
     status,
     headers: { ...headers, ...weakEtag, 'content-encoding': compressed.encoding },
-  })
+    body: compressed.bytes,
+  }
 }
 
 type Seen = Parameters<HttpServices['observe']['answered']>[0]

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Operation } from '@valley/contract/operation.ts'
-import type { OperationName } from '@valley/contract/operations.ts'
 import { limits as contractLimits } from '@valley/contract/limits.ts'
 import { type Caller, hasScope } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -12,11 +11,7 @@ import { type Allowance, rateLimitHeaders } from './rate-limiter.ts'
 import { type ParsedRequest, type RawRequest, readRequest } from './read-request.ts'
 import { baseUrlOf, clientAddressOf } from './reverse-proxy.ts'
 import { renderAnswer, type Rendered } from './render.ts'
-
-export interface NamedOperation {
-  readonly name: OperationName
-  readonly operation: Operation
-}
+import type { NamedOperation } from './route.ts'
 
 /** What became of a request; `headers` are for its answer, whatever that is. */
 export interface Progress {

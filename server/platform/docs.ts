@@ -43,9 +43,10 @@ export const docsPage = `<!doctype html>
 </html>
 `
 
-export function docsFile(files: DocsFiles, name: string): Response | null {
-  const file = files.get(name)
-  if (file === undefined) return null
+/** An asset of /docs by its path. */
+export function docsFileOrNull(files: DocsFiles, path: string) {
+  const file = files.get(path.replace(/^\/docs\//, ''))
+  if (file === undefined || !path.startsWith('/docs/')) return null
   const headers = { 'content-type': `${file.type}; charset=utf-8`, 'cache-control': 'public, max-age=3600' }
-  return new Response(file.text, { headers })
+  return { status: 200, headers, body: file.text }
 }

@@ -11,9 +11,12 @@ const writesPerSecondMin = 200
 const recoveryMsMax = 2_000
 /** At the pace of the load, three seconds. */
 const severalWrites = 3 * writesPerSecond
+/** A tenth of a second each. */
+const busTriesMax = 200
 
 const acknowledged = isKind('acknowledged')
 const failed = isKind('unavailable', 'refused', 'reset', 'wrong')
+const settled = (write: Write) => acknowledged(write) || failed(write)
 
 interface Fault {
   readonly label: string
@@ -135,10 +138,15 @@ async function stopPostgres({ services: { postgres } }: World, load: Load): Prom
 async function stopNats({ url, services: { nats } }: World, load: Load): Promise<number> {
   await nats.stop()
   const stoppedAt = performance.now()
-  await load.untilSeen(severalWrites, both(acknowledged, since(stoppedAt)))
+  await load.untilSeen(severalWrites, both(settled, since(stoppedAt)))
   assert.equal(await readBusState(url), 'down')
   await nats.restart()
-  return performance.now()
+  const backAt = performance.now()
+  for (let tries = 0; (await readBusState(url)) !== 'up'; tries++) {
+    assert.ok(tries < busTriesMax, 'the bus did not come back')
+    await load.untilSeen(writesPerSecond / 10, both(settled, since(performance.now())))
+  }
+  return backAt
 }
 
 /** What it had begun with before the signal is finished after it, when it takes no new connections any more. */
@@ -148,10 +156,7 @@ async function terminateServer({ server }: World, load: Load): Promise<number> {
   await load.untilSeen(1, both(isKind('refused'), since(performance.now())))
   held.release()
   assert.deepEqual(await ended, { code: 0, signal: null })
-  await load.untilSeen(
-    held.writes.length,
-    (write) => held.writes.includes(write) && !isKind('pending')(write),
-  )
+  await load.untilSeen(held.writes.length, (write) => held.writes.includes(write) && settled(write))
   assert.deepEqual(
     held.writes.filter((write) => !acknowledged(write)),
     [],
