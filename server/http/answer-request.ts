@@ -4,26 +4,30 @@ import { isKnown } from '../etag.ts'
 import { Fault } from '../fault.ts'
 import { compress } from './compress.ts'
 import type { HttpServices } from './http-services.ts'
-import type { RawRequest } from './read-request.ts'
+import type { RawRequest } from './parse-request.ts'
 import { renderFault, type Rendered } from './render.ts'
 import { requestIdOf } from './request-id.ts'
 import type { NamedOperation } from './route.ts'
-import { send, type Sendable } from './send.ts'
+import { flatten, send } from './send.ts'
 import { type Progress, serveOperation } from './serve-operation.ts'
 
 /** What every answer carries. Tokens only, no cookies: any page may call the API. */
-const standingHeaders = {
-  'access-control-allow-origin': '*',
-  'cache-control': 'private, no-cache',
-  'x-content-type-options': 'nosniff',
-  vary: 'authorization, accept-encoding',
-} as const
+const standingHeaders = [
+  'access-control-allow-origin',
+  '*',
+  'cache-control',
+  'private, no-cache',
+  'x-content-type-options',
+  'nosniff',
+  'vary',
+  'authorization, accept-encoding',
+] as const
 
 /** What a script in a page may read besides the body; nobody else asks for it. */
-const exposedHeaders = {
-  'access-control-expose-headers':
-    'etag, location, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-should-retry',
-} as const
+const exposedHeaders = [
+  'access-control-expose-headers',
+  'etag, location, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-should-retry',
+] as const
 
 /** Answers one request, whatever happens: a fault is told to the caller, a surprise to the operator. */
 export async function answerRequest(
@@ -43,14 +47,13 @@ export async function answerRequest(
     fault = faultOf(error)
     rendered = renderFault(fault, requestId)
   }
-  const headers = {
-    ...standingHeaders,
-    ...(raw.incoming.headers.origin !== undefined && exposedHeaders),
-    ...progress.headers,
-    ...rendered.headers,
-    'x-request-id': requestId,
-  }
-  send(raw.outgoing, await encode(raw, { ...rendered, headers }))
+  const origin = raw.incoming.headers.origin === undefined ? [] : exposedHeaders
+  const { status, headers, body } = await encode(raw, rendered)
+  send(raw.outgoing, {
+    status,
+    headers: flatten([...standingHeaders, ...origin, 'x-request-id', requestId], progress.headers, headers),
+    body,
+  })
   tell(services, {
     fault,
     seen: {
@@ -79,9 +82,16 @@ function unlessKnown({ operation }: NamedOperation, { incoming }: RawRequest, re
   return { status: 304, headers: { etag }, text: null }
 }
 
-async function encode({ incoming }: RawRequest, { status, headers, text }: Rendered): Promise<Sendable> {
+function encode({ incoming }: RawRequest, rendered: Rendered): Encoded | Promise<Encoded> {
   const accepted = incoming.headers['accept-encoding']
-  const compressed = text === null || accepted === undefined ? null : await compress(text, accepted)
+  const { status, headers, text } = rendered
+  if (text === null || accepted === undefined) return { status, headers, body: text }
+  return encodeCompressed(rendered, text, accepted)
+}
+
+async function encodeCompressed(rendered: Rendered, text: string, accepted: string): Promise<Encoded> {
+  const { status, headers } = rendered
+  const compressed = await compress(text, accepted)
   if (compressed === null) return { status, headers, body: text }
   const weakEtag = headers['etag'] === undefined ? {} : { etag: `W/${headers['etag']}` }
   return {
@@ -89,6 +99,12 @@ async function encode({ incoming }: RawRequest, { status, headers, text }: Rende
     headers: { ...headers, ...weakEtag, 'content-encoding': compressed.encoding },
     body: compressed.bytes,
   }
+}
+
+interface Encoded {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer | null
 }
 
 type Seen = Parameters<HttpServices['observe']['answered']>[0]

@@ -4,7 +4,7 @@ import { type DocsFiles, docsFileOrNull } from '../platform/docs.ts'
 import { answerRequest } from './answer-request.ts'
 import type { HttpServices } from './http-services.ts'
 import { routeOf } from './route.ts'
-import { send } from './send.ts'
+import { flatten, send } from './send.ts'
 
 /** Every operation of the contract at its path; for the rest, an answer that says what there is instead. */
 export function createListener(services: HttpServices, docsFiles: DocsFiles) {
@@ -29,11 +29,13 @@ async function answer(services: HttpServices, docsFiles: DocsFiles, { incoming, 
     return answerRequest(services, route.found, { ...raw, params: route.params })
   if (route.kind === 'nowhere') {
     const file = docsFileOrNull(docsFiles, path)
-    return file === null ? answerRequest(services, noRoute, raw) : send(outgoing, file)
+    return file === null
+      ? answerRequest(services, noRoute, raw)
+      : send(outgoing, { ...file, headers: flatten([], file.headers) })
   }
   const { allow } = route
   if (incoming.method === 'OPTIONS')
-    return send(outgoing, { status: 204, headers: preflightHeaders(allow), body: null })
+    return send(outgoing, { status: 204, headers: flatten([], preflightHeaders(allow)), body: null })
   return answerRequest(
     services,
     new Fault('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } }),

@@ -8,7 +8,8 @@ import { answerOnce } from '../idempotency/answer-once.ts'
 import { authenticate, bearerOf, unauthenticated } from '../tokens/authenticate.ts'
 import type { HttpServices } from './http-services.ts'
 import { type Allowance, rateLimitHeaders } from './rate-limiter.ts'
-import { type ParsedRequest, type RawRequest, readRequest } from './read-request.ts'
+import { type ParsedRequest, parseRequest, type RawRequest } from './parse-request.ts'
+import { readBody } from './read-body.ts'
 import { baseUrlOf, clientAddressOf } from './reverse-proxy.ts'
 import { renderAnswer, type Rendered } from './render.ts'
 import type { NamedOperation } from './route.ts'
@@ -26,7 +27,8 @@ export async function serveOperation(
   { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
 ): Promise<Rendered> {
   const caller = operation.auth === 'none' ? null : await identify(services, operation, { raw, progress })
-  const request = await readRequest(operation, raw)
+  const bodyText = operation.body ? await readBody(raw.incoming) : ''
+  const request = parseRequest(operation, raw, bodyText)
   const handler = services.handlers[name] as (
     context: Context,
     caller: Caller | null,

@@ -112,7 +112,8 @@ async function attack(target: Target, tally: Tally, hostile: Attack): Promise<vo
   const answers = isRaw ? await sendRaw(target, hostile) : [await send(target, hostile)]
   for (const answer of answers) {
     tally.add(isRaw ? 'raw sockets' : hostile.family, answer)
-    const offence = findOffence(isRaw ? null : hostile.operation, answer)
+    const isLost = !isRaw && answer.status === 0
+    const offence = isLost ? 'no answer' : findOffence(isRaw ? null : hostile.operation, answer)
     if (offence === null) continue
     const { status, durationMs, text } = answer
     const what = isRaw ? hostile.name : describe(hostile)

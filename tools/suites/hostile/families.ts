@@ -13,7 +13,7 @@ export const families: readonly (readonly [
   [1_400, body.wrongTypes],
   [1_400, body.hardTexts],
   [700, body.sqlInFields],
-  [300, body.oversized],
+  [600, body.oversized],
   [60, body.manyMistakes],
   [700, body.encodings],
   [1_000, url.oddParams],

@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import type { Operation } from '@valley/contract/operation.ts'
 import { parseIfMatch, type IfMatch } from '../etag.ts'
 import { Fault } from '../fault.ts'
-import { readBody } from './read-body.ts'
 
 const rawCodeTypes = new Set([
   'text/plain',
@@ -28,17 +27,12 @@ export interface ParsedRequest {
 }
 
 /** Everything that the operation declares, parsed; the first part that does not fit ends it. */
-export async function readRequest(
-  operation: Operation,
-  { incoming, params, target }: RawRequest,
-): Promise<ParsedRequest> {
-  const parsedParams = operation.params && parseParams(operation.params, params)
-  const parsedQuery = operation.query && parsePart('query', operation.query, queryOf(target))
-  const bodyText = operation.body ? await readBody(incoming) : ''
+export function parseRequest(operation: Operation, raw: RawRequest, bodyText: string): ParsedRequest {
+  const { incoming, params, target } = raw
   const ifMatch = operation.ifMatch && incoming.headers['if-match']
   return {
-    params: parsedParams,
-    query: parsedQuery,
+    params: operation.params && parseParams(operation.params, params),
+    query: operation.query && parsePart('query', operation.query, queryOf(target)),
     body: operation.body && parsePart('body', operation.body, bodyValue(operation, incoming, bodyText)),
     bodyText,
     target,
