@@ -106,29 +106,30 @@ export function pageOf<Row, Item>(
   const shown = isOlder ? rows.slice(0, query.limit) : rows.slice(0, query.limit).toReversed()
   const hasMore = isCut || rows.length > query.limit
   const [first, last] = [shown.at(0), shown.at(-1)]
-  const self = new URL(baseUrl + target).href
+  const url = new URL(baseUrl + target)
+  const self = url.href
   const linkTo = (direction: Direction, row: Row) =>
-    cursorLink(self, writeCursor(target, { direction, key: String(keyOf(row)) }))
+    cursorLink(url, writeCursor(target, { direction, key: String(keyOf(row)) }))
   const next = last !== undefined && (hasMore || !isOlder) ? linkTo('older', last) : undefined
   const arrivedByCursor = query.cursor !== undefined
   const prev =
     first !== undefined && (isOlder ? arrivedByCursor : hasMore) ? linkTo('newer', first) : undefined
-  const before = prev ?? (!arrivedByCursor && query.offset > 0 ? offsetLink(self, query) : undefined)
+  const before = prev ?? (!arrivedByCursor && query.offset > 0 ? offsetLink(url, query) : undefined)
   return {
     data: shown.map(present),
     links: { self, ...(next && { next }), ...(before && { prev: before }) },
   }
 }
 
-function cursorLink(self: string, cursor: string): string {
-  const url = new URL(self)
+/** Both links differ from the list's own only in where they begin, so they are written over it one after the other. */
+function cursorLink(url: URL, cursor: string): string {
   url.searchParams.delete('offset')
   url.searchParams.set('cursor', cursor)
   return url.href
 }
 
-function offsetLink(self: string, { offset, limit }: Page): string {
-  const url = new URL(self)
+function offsetLink(url: URL, { offset, limit }: Page): string {
+  url.searchParams.delete('cursor')
   url.searchParams.set('offset', String(Math.max(0, offset - limit)))
   return url.href
 }

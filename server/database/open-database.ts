@@ -27,6 +27,7 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
     query_timeout: limits.queryTimeoutMs,
     keepAlive: true,
     application_name: 'valley',
+    types: { getTypeParser },
     options: sessionOptions(),
   })
   // An idle connection that breaks must not end the process; the pool has already dropped it.
@@ -37,6 +38,17 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   executeDirectly(db, (query) => pool.query(query))
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
+}
+
+const timestamptz: number = pg.types.builtins.TIMESTAMPTZ
+
+/** Sessions are in UTC, so a moment is always written alike and needs no general parser, which took a tenth of a list. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === timestamptz ? parseMoment : pg.types.getTypeParser(oid, format)
+
+/** `2026-11-14 09:30:00.25+00` as PostgreSQL writes it. */
+function parseMoment(text: string): Date {
+  return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
 }
 
 /** What every connection of the server is set to. */
