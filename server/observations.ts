@@ -32,6 +32,8 @@ export function createObservations(level: Config['logLevel']) {
       log.warn({ event: 'unavailable', ...request, err: cause }, 'Could not answer'),
     failed: (request: RequestSeen, cause: unknown) =>
       log.error({ event: 'failed', ...request, err: cause }, 'A request failed by our fault'),
+    answerLost: (cause: unknown) =>
+      log.error({ event: 'answer_lost', err: cause }, 'An answer could not be written'),
     busChanged: (state: 'up' | 'down') => log.info({ event: 'bus_changed', state }, `The bus is ${state}`),
     badMessage: (subject: string, cause: unknown) =>
       log.warn({ event: 'bad_message', subject, err: cause }, 'A message on the bus was not understood'),

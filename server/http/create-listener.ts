@@ -9,7 +9,11 @@ import { flatten, send } from './send.ts'
 /** Every operation of the contract at its path; for the rest, an answer that says what there is instead. */
 export function createListener(services: HttpServices, docsFiles: DocsFiles) {
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void answer(services, docsFiles, { incoming, outgoing })
+    answer(services, docsFiles, { incoming, outgoing }).catch((error: unknown) => {
+      // An answer that cannot even be written must not end the process.
+      services.observe.answerLost(error)
+      outgoing.destroy()
+    })
   }
 }
 
@@ -29,18 +33,24 @@ async function answer(services: HttpServices, docsFiles: DocsFiles, { incoming, 
     return answerRequest(services, route.found, { ...raw, params: route.params })
   if (route.kind === 'nowhere') {
     const file = docsFileOrNull(docsFiles, path)
-    return file === null
-      ? answerRequest(services, noRoute, raw)
-      : send(outgoing, { ...file, headers: flatten([], file.headers) })
+    return file === null ? answerRequest(services, noRoute, raw) : sendPlain(outgoing, file)
   }
   const { allow } = route
-  if (incoming.method === 'OPTIONS')
-    return send(outgoing, { status: 204, headers: flatten([], preflightHeaders(allow)), body: null })
-  return answerRequest(
-    services,
-    new Fault('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } }),
-    raw,
-  )
+  if (incoming.method === 'OPTIONS') {
+    return sendPlain(outgoing, { status: 204, headers: preflightHeaders(allow), body: null })
+  }
+  const notAllowed = new Fault('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
+  return answerRequest(services, notAllowed, raw)
+}
+
+interface Plain {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+function sendPlain(outgoing: ServerResponse, { headers, ...rest }: Plain): void {
+  send(outgoing, { ...rest, headers: flatten([], headers) })
 }
 
 function preflightHeaders(allow: string) {

@@ -1,5 +1,6 @@
 import { Fault } from '../fault.ts'
 import { limits } from '../limits.ts'
+import { RecentMap } from '../recent-map.ts'
 
 /** How much of its allowance a caller has left, as the RateLimit headers tell it. */
 export interface Allowance {
@@ -13,7 +14,8 @@ export interface Allowance {
  * number is kept, the moment at which it is full again. Each process counts for itself.
  */
 export class RateLimiter {
-  readonly #fullAtMs = new Map<string, number>()
+  /** The buckets that were used longest ago are forgotten first; most of them are full again. */
+  readonly #fullAtMs = new RecentMap<string, number>(limits.rateBucketsMax)
 
   take(key: string, perMinute: number): Allowance {
     const now = Date.now()
@@ -21,21 +23,12 @@ export class RateLimiter {
     const fullAtMs = Math.max(this.#fullAtMs.get(key) ?? now, now) + costMs
     const overMs = fullAtMs - now - 60_000
     if (overMs > 0.001) throw limited(perMinute, overMs)
-    this.#remember(key, fullAtMs)
+    this.#fullAtMs.set(key, fullAtMs)
     return {
       limit: perMinute,
       remaining: Math.floor((60_000 - (fullAtMs - now)) / costMs),
       resetSeconds: Math.ceil((fullAtMs - now) / 1_000),
     }
-  }
-
-  /** The buckets that were used longest ago are forgotten first; most of them are full again. */
-  #remember(key: string, fullAtMs: number) {
-    this.#fullAtMs.delete(key)
-    this.#fullAtMs.set(key, fullAtMs)
-    if (this.#fullAtMs.size <= limits.rateBucketsMax) return
-    const [oldest] = this.#fullAtMs.keys()
-    if (oldest !== undefined) this.#fullAtMs.delete(oldest)
   }
 }
 

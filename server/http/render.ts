@@ -12,6 +12,10 @@ export interface Rendered {
   readonly text: string | null
 }
 
+/** A page of ours runs scripts of ours only, and stands in no other page's frame. */
+const pagePolicy =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+
 /** The handler's value as text, with the headers that follow from the operation's declaration. */
 export function renderAnswer(operation: Operation, value: unknown): Rendered {
   const reply = value instanceof Reply ? value : new Reply(onlyStatusOf(operation), value)
@@ -20,6 +24,7 @@ export function renderAnswer(operation: Operation, value: unknown): Rendered {
   if (operation.etag) headers['etag'] = etagOf(reply.body as Val)
   if (operation.response[reply.status as 200] === null)
     return { status: reply.status as number, headers, text: null }
+  if (operation.media === 'text/html') headers['content-security-policy'] = pagePolicy
   headers['content-type'] = operation.media ? `${operation.media}; charset=utf-8` : 'application/json'
   const text = operation.media ? String(reply.body) : JSON.stringify(reply.body)
   return { status: reply.status as number, headers, text }

@@ -43,8 +43,9 @@ export const docsPage = `<!doctype html>
 </html>
 `
 
-/** An asset of /docs by its path. */
+/** An asset of /docs by its path. Who opens the bare address in a browser is led to the documents. */
 export function docsFileOrNull(files: DocsFiles, path: string) {
+  if (path === '/') return { status: 302, headers: { location: '/docs' }, body: '' }
   const file = files.get(path.replace(/^\/docs\//, ''))
   if (file === undefined || !path.startsWith('/docs/')) return null
   const headers = { 'content-type': `${file.type}; charset=utf-8`, 'cache-control': 'public, max-age=3600' }

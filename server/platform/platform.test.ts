@@ -93,3 +93,11 @@ test('docs is a page whose every file comes from the server itself', async () =>
     assert.notEqual(text, '')
   }
 })
+
+test('the bare address leads to the documents, whose page runs no script from elsewhere', async () => {
+  const response = await server.fetch(`${server.url}/`, { redirect: 'manual' })
+  assert.equal(response.status, 302)
+  assert.equal(response.headers.get('location'), '/docs')
+  const { headers } = await anyone.get('/docs')
+  assert.match(headers.get('content-security-policy') ?? '', /default-src 'self'/)
+})

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts'
 import type { Caller } from '../caller.ts'
+import { RecentMap } from '../recent-map.ts'
 
 interface Entry {
   readonly caller: Promise<CachedCaller | null>
@@ -16,7 +17,7 @@ export interface CachedCaller {
  * told to this cache at once, to those of other servers by a message; a lost message costs callerAgeMaxMs.
  */
 export class CallerCache {
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new RecentMap<string, Entry>(limits.callersCachedMax)
 
   /** Requests that come together share one look-up; a failed or empty one is not remembered. */
   find(tokenText: string, load: () => Promise<CachedCaller | null>): Promise<CachedCaller | null> {
@@ -29,7 +30,7 @@ export class CallerCache {
         throw error
       },
     )
-    this.#remember(tokenText, { caller, until: Date.now() + limits.callerAgeMaxMs })
+    this.#entries.set(tokenText, { caller, until: Date.now() + limits.callerAgeMaxMs })
     return caller
   }
 
@@ -43,14 +44,6 @@ export class CallerCache {
 
   get size(): number {
     return this.#entries.size
-  }
-
-  #remember(tokenText: string, entry: Entry) {
-    this.#entries.delete(tokenText)
-    this.#entries.set(tokenText, entry)
-    if (this.#entries.size <= limits.callersCachedMax) return
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
   #keepIfFound(tokenText: string, found: CachedCaller | null) {
