@@ -94,7 +94,7 @@ test('HEAD answers as GET does, without the body', async () => {
 })
 
 test('an unknown route answers 404 in the shape of every error', async () => {
-  for (const path of ['/', '/v1', '/v2/me', '/v1/vals/a/b/c/d', '/docs/nothing.js', '/v1//vals']) {
+  for (const path of ['/nowhere', '/v1', '/v2/me', '/v1/vals/a/b/c/d', '/docs/nothing.js', '/v1//vals']) {
     assertFault(await anyone.get(path), 'not_found')
   }
 })

@@ -89,7 +89,7 @@ function statements({ users, vals, runs, own }: Size): readonly string[] {
        SELECT ${idAt('n', String(runs))}, CASE WHEN n % 10 = 0 THEN :me ELSE ${userId('n')} END,
          CASE WHEN n % 20 = 0 THEN ${valId('1')} WHEN n % 10 = 0 THEN ${valId(`1 + n / 10 % ${own}`)}
            ELSE ${valId(`1 + n % ${vals}`)} END,
-         1, CASE WHEN n % 100 < 95 THEN 'http' ELSE 'schedule' END::run_source,
+         1, CASE WHEN n / 10 % 20 = 3 THEN 'schedule' ELSE 'http' END::run_source,
          CASE WHEN n / 10 % 50 = 0 THEN 'failed' ELSE 'succeeded' END::run_status, now(), now()
        FROM generate_series(1, ${runs}) n ON CONFLICT DO NOTHING`,
   ]
