@@ -16,6 +16,7 @@ const Env = z.object({
   DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(1_000).default(10),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(6_000),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
+  REQUESTS_AT_ONCE_MAX: z.coerce.number().int().min(1).default(100),
   RUN_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
@@ -32,6 +33,8 @@ export interface Config {
   readonly databaseConnectionsMax: number
   readonly rateLimitPerMinute: number
   readonly rateLimitAnonymousPerMinute: number
+  /** How many requests one caller may have under way. */
+  readonly requestsAtOnceMax: number
   readonly runRetentionDays: number
   readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
 }
@@ -54,6 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseConnectionsMax: data.DATABASE_CONNECTIONS_MAX,
     rateLimitPerMinute: data.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: data.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
+    requestsAtOnceMax: data.REQUESTS_AT_ONCE_MAX,
     runRetentionDays: data.RUN_RETENTION_DAYS,
     logLevel: data.LOG_LEVEL,
   }

@@ -8,6 +8,7 @@ import { createHandlers } from './handlers.ts'
 import { drain } from './http/drain.ts'
 import { createListener } from './http/create-listener.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
+import { UnderWay } from './http/under-way.ts'
 import { limits } from './limits.ts'
 import { createMetrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
@@ -57,6 +58,7 @@ export async function startServer(config: Config, observe: Observations): Promis
       metrics,
       observe,
       limiter: new RateLimiter(),
+      underWay: new UnderWay(),
       handlers: createHandlers(metrics),
       defaultBaseUrl: () => config.publicUrl ?? url,
     },

@@ -7,6 +7,7 @@ import type { Handlers } from '../reply.ts'
 import type { CallerCache } from '../tokens/caller-cache.ts'
 import type { TokenUses } from '../tokens/token-uses.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** What the HTTP side of the server is made of. */
 export interface HttpServices {
@@ -16,6 +17,7 @@ export interface HttpServices {
   readonly callers: CallerCache
   readonly tokenUses: TokenUses
   readonly limiter: RateLimiter
+  readonly underWay: UnderWay
   readonly metrics: Metrics
   readonly observe: Observations
   readonly handlers: Handlers

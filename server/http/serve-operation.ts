@@ -27,6 +27,8 @@ export async function serveOperation(
   { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
 ): Promise<Rendered> {
   const caller = operation.auth === 'none' ? null : await identify(services, operation, { raw, progress })
+  // From here on the request costs something, and a body that comes slowly keeps its place.
+  using _ = operation.auth === 'none' ? null : takePlace(services, raw, caller)
   const bodyText = operation.body ? await readBody(raw.incoming) : ''
   const request = parseRequest(operation, raw, bodyText)
   const handler = services.handlers[name] as (
@@ -37,8 +39,12 @@ export async function serveOperation(
   const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
   const context = contextOf(services, raw.incoming)
   const key = idempotencyKeyOf(operation, raw.incoming)
-  if (key === null || caller === null) return answer(context)
-  return answerIdempotently(context, { caller, key, raw, request }, answer)
+  if (key === null || caller === null) return await answer(context)
+  return await answerIdempotently(context, { caller, key, raw, request }, answer)
+}
+
+function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {
+  return underWay.enter(caller?.tokenId ?? clientAddressOf(config, incoming), config.requestsAtOnceMax)
 }
 
 async function identify(

@@ -31,7 +31,7 @@ describe('under 200 writes a second', { concurrency: false }, () => {
   const rows: object[] = []
 
   before(async () => {
-    const serverEnv = { RATE_LIMIT_PER_MINUTE: '10000000' }
+    const serverEnv = { RATE_LIMIT_PER_MINUTE: '10000000', REQUESTS_AT_ONCE_MAX: '100000' }
     world = await openWorld({ serverEnv })
     target = { url: world.url, token: world.tokens.alice, valIds: await createVals(world) }
   })
