@@ -41,7 +41,8 @@ export const tokens = {
     path: '/v1/me/tokens',
     tag: 'Tokens',
     summary: 'Make a token',
-    description: 'It can have no scope that the calling token lacks; left out, it has the same ones.',
+    description:
+      'It can have no scope that the calling token lacks; left out, it has the same ones. Nor can it outlive the calling token.',
     auth: 'required',
     scope: 'user:write',
     body: z.object({

@@ -7,6 +7,8 @@ export interface Caller {
   readonly tokenId: string
   /** null: every scope. */
   readonly scopes: readonly Scope[] | null
+  /** When the token ends; null: never. */
+  readonly expiresAt: Date | null
 }
 
 export function hasScope({ scopes }: Caller, scope: Scope): boolean {

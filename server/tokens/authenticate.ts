@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault } from '../fault.ts'
-import type { CachedCaller, CallerCache } from './caller-cache.ts'
+import type { CallerCache } from './caller-cache.ts'
 import { selectCallerByHash } from './queries.ts'
 import { hashToken, isTokenText } from './token-text.ts'
 
@@ -16,8 +16,9 @@ export async function authenticate({ db, callers }: Authentication, authorizatio
   if (text === undefined) throw unauthenticated('Send the token as "Authorization: Bearer vly_…".')
   const found = await callers.find(text, () => loadCaller(db, text))
   if (found === null) throw unauthenticated('The token is unknown or was revoked. Make a new one.')
-  if (found.expiresAtMs <= Date.now()) throw unauthenticated('The token has expired. Make a new one.')
-  return found.caller
+  if (found.expiresAt && found.expiresAt.getTime() <= Date.now())
+    throw unauthenticated('The token has expired. Make a new one.')
+  return found
 }
 
 /** The token inside an Authorization header. */
@@ -29,12 +30,10 @@ export function unauthenticated(message: string) {
   return new Fault('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-async function loadCaller(db: Db, text: string): Promise<CachedCaller | null> {
+async function loadCaller(db: Db, text: string): Promise<Caller | null> {
   if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
   const [row] = (await selectCallerByHash(db, { hash: hashToken(text) })).rows
   if (!row) return null
-  return {
-    caller: { id: row.owner_id, username: row.username, tokenId: row.token_id, scopes: row.scopes },
-    expiresAtMs: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-  }
+  const { owner_id: id, username, token_id: tokenId, scopes, expires_at: expiresAt } = row
+  return { id, username, tokenId, scopes, expiresAt }
 }

@@ -3,13 +3,8 @@ import type { Caller } from '../caller.ts'
 import { RecentMap } from '../recent-map.ts'
 
 interface Entry {
-  readonly caller: Promise<CachedCaller | null>
+  readonly caller: Promise<Caller | null>
   readonly until: number
-}
-
-export interface CachedCaller {
-  readonly caller: Caller
-  readonly expiresAtMs: number
 }
 
 /**
@@ -20,7 +15,7 @@ export class CallerCache {
   readonly #entries = new RecentMap<string, Entry>(limits.callersCachedMax)
 
   /** Requests that come together share one look-up; a failed or empty one is not remembered. */
-  find(tokenText: string, load: () => Promise<CachedCaller | null>): Promise<CachedCaller | null> {
+  find(tokenText: string, load: () => Promise<Caller | null>): Promise<Caller | null> {
     const known = this.#entries.get(tokenText)
     if (known && known.until > Date.now()) return known.caller
     const caller = load().then(
@@ -38,7 +33,7 @@ export class CallerCache {
   async forgetUser(userId: string): Promise<void> {
     for (const [tokenText, { caller }] of this.#entries) {
       const found = await caller.catch(() => null)
-      if (found === null || found.caller.id === userId) this.#entries.delete(tokenText)
+      if (found === null || found.id === userId) this.#entries.delete(tokenText)
     }
   }
 
@@ -46,7 +41,7 @@ export class CallerCache {
     return this.#entries.size
   }
 
-  #keepIfFound(tokenText: string, found: CachedCaller | null) {
+  #keepIfFound(tokenText: string, found: Caller | null) {
     if (found === null) this.#entries.delete(tokenText)
     return found
   }

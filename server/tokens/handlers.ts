@@ -19,7 +19,7 @@ export const createToken: Handler<'createToken'> = async ({ db }, caller, { body
     ownerId: caller.id,
     name: body.name,
     scopes: grantable(caller, body.scopes),
-    expiresAt: body.expiresAt ? new Date(body.expiresAt) : null,
+    expiresAt: endOf(caller, body.expiresAt),
   })
   return new Reply(201, { ...presentToken(row), token: text })
 }
@@ -37,6 +37,20 @@ function grantable(caller: Caller, wanted: readonly Scope[] | undefined): readon
   const lacking = wanted.find((scope) => !hasScope(caller, scope))
   if (lacking === undefined) return [...new Set(wanted)]
   throw new Fault('forbidden_scope', `Your token lacks the scope ${lacking}, so it cannot grant it.`)
+}
+
+/** Nor can it grant more time than it has. Left out, the new one ends with it. */
+function endOf({ expiresAt: own }: Caller, wanted: string | null | undefined): Date | null {
+  if (own === null) return wanted ? new Date(wanted) : null
+  if (wanted === undefined) return own
+  if (wanted !== null && new Date(wanted) <= own) return new Date(wanted)
+  throw new Fault(
+    'invalid_request',
+    'Your own token ends before that, so it cannot make one that lasts longer.',
+    {
+      issues: [{ path: 'body.expiresAt', message: `must not be after ${own.toISOString()}` }],
+    },
+  )
 }
 
 function presentToken(row: TokenRow): Token {

@@ -75,6 +75,25 @@ test('a token cannot grant a scope that it lacks', async () => {
   assert.equal((await tokensOf(alice)).length, 2)
 })
 
+test('a token cannot make one that outlives it, and one without an end ends with it', async () => {
+  const alice = await newCaller(server, 'alice')
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const ending = callAs(server, (await createToken(alice, { expiresAt })).token)
+  const earlier = new Date(Date.now() + 60_000).toISOString()
+  const later = new Date(Date.now() + 7_200_000).toISOString()
+  for (const tooLong of [later, null]) {
+    assertFault(await ending.post('/v1/me/tokens', { name: 'longer', expiresAt: tooLong }), 'invalid_request')
+  }
+  assert.equal((await createToken(ending, {})).expiresAt, expiresAt)
+  assert.equal((await createToken(ending, { expiresAt: earlier })).expiresAt, earlier)
+})
+
+test('a year of five digits is no time of expiry', async () => {
+  const alice = await newCaller(server, 'alice')
+  const expiresAt = '9999-12-31T23:59:59-23:59'
+  assertFault(await alice.post('/v1/me/tokens', { name: 'late', expiresAt }), 'invalid_request')
+})
+
 test('a token works until it expires', async () => {
   const alice = await newCaller(server, 'alice')
   const expiresAt = new Date(Date.now() + 400)
