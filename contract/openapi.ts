@@ -19,7 +19,7 @@ export function openapi() {
     info: {
       title: 'Valley',
       version: '1',
-      summary: 'Write a small TypeScript program, save it, and it is live.',
+      summary: 'Write a small TypeScript program, save it, and every version is kept.',
       description:
         'Lists answer newest first; follow `links.next`. Errors carry a code, a message that says what to do, and a requestId.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

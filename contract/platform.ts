@@ -3,8 +3,8 @@ import type { Operations } from './operation.ts'
 
 const Readiness = z
   .object({
-    ready: z.boolean(),
-    database: z.enum(['up', 'down']),
+    ready: z.literal(true),
+    database: z.literal('up'),
     bus: z.enum(['up', 'down']).describe('Reported, but the service is ready without it.'),
   })
   .meta({ id: 'Readiness' })

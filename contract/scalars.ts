@@ -13,6 +13,7 @@ export function text({ min = 0, max }: { readonly min?: number; readonly max: nu
 
 export const Id = z
   .uuid()
+  .toLowerCase()
   .meta({ wire: { type: 'string', format: 'uuid', examples: ['0199f2ab-4c1e-7d3a-9b52-6f0c1d2e3f40'] } })
 
 /** How a time is written in every answer: ISO 8601, UTC, milliseconds. */

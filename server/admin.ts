@@ -47,7 +47,7 @@ async function run() {
     const command = commands[name]
     if (!command || (name !== 'list-users' && argument === '')) return complain(usage)
     await using database = openDatabase({
-      url: config().databaseUrl,
+      url: readConfig().databaseUrl,
       connectionsMax: 1,
       onIdleError: () => {},
     })
@@ -60,7 +60,7 @@ async function run() {
 }
 
 async function migrateAndTell() {
-  const applied = await migrate(config().databaseUrl)
+  const applied = await migrate(readConfig().databaseUrl)
   console.error(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
 }
 
@@ -73,10 +73,6 @@ async function issue(db: Db, username: string): Promise<string> {
   const { text, row } = await issueToken(db, { ownerId: id, name: values.name, scopes, expiresAt })
   console.error(`Token ${row.id} for ${username}. It is shown only this once:`)
   return text
-}
-
-function config() {
-  return readConfig()
 }
 
 function wholeNumber(option: string, value: string): number {

@@ -70,7 +70,9 @@ for (const { name, send, pathOf, success } of writes) {
     assert.equal((await alice.put(`/v1/vals/${val.id}`, { readme: 'meanwhile' })).status, 204)
     const before = await readVal(alice, val)
     assertFault(await send(alice, val, { 'if-match': stale }), 'precondition_failed')
-    assertFault(await send(alice, val, { 'if-match': '"not-one-of-ours"' }), 'precondition_failed')
+    for (const foreign of ['"not-one-of-ours"', '']) {
+      assertFault(await send(alice, val, { 'if-match': foreign }), 'precondition_failed')
+    }
     assert.deepEqual(await readVal(alice, val), before)
     const fresh = await etagOf(pathOf(val))
     assert.equal((await send(alice, val, { 'if-match': fresh })).status, success)

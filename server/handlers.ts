@@ -13,7 +13,7 @@ import * as versions from './versions/handlers.ts'
 
 /** One handler for each operation of the contract; a missing one does not pass the type check. */
 export function createHandlers(metrics: Metrics): Handlers {
-  const { getMetricsFrom, ...platformHandlers } = platform
+  const { getMetricsFrom, createReadiness, ...platformHandlers } = platform
   return {
     ...users,
     ...vals,
@@ -26,5 +26,6 @@ export function createHandlers(metrics: Metrics): Handlers {
     ...tokens,
     ...platformHandlers,
     getMetrics: getMetricsFrom(metrics),
+    getReadiness: createReadiness(),
   }
 }

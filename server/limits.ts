@@ -16,6 +16,7 @@ export const limits = {
   connectionsMax: 10_000,
   requestIdCharsMax: 64,
   compressBytesMin: 1_024,
+  readinessAgeMaxMs: 500,
   callersCachedMax: 10_000,
   /** How long a revocation may go unnoticed on a server that missed the message about it. */
   callerAgeMaxMs: 5_000,

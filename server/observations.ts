@@ -39,6 +39,11 @@ export function createObservations(level: Config['logLevel']) {
       log.warn({ event: 'bad_message', subject, err: cause }, 'A message on the bus was not understood'),
     connectionLost: (cause: unknown) =>
       log.warn({ event: 'connection_lost', err: cause }, 'An idle database connection was lost'),
+    tokenUsesLost: (cause: unknown) =>
+      log.warn(
+        { event: 'token_uses_lost', err: cause },
+        'When tokens were last used could not be written down',
+      ),
     upkeepDone: (done: Readonly<Record<string, number>>) =>
       log.info({ event: 'upkeep', ...done }, 'Upkeep done'),
     upkeepFailed: (cause: unknown) =>

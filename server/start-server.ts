@@ -43,7 +43,7 @@ export async function startServer(config: Config, observe: Observations): Promis
   )
   const callers = new CallerCache()
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
-  const tokenUses = opened.use(new TokenUses(db, observe.connectionLost))
+  const tokenUses = opened.use(new TokenUses(db, observe.tokenUsesLost))
   const metrics = createMetrics({ pool, callers, bus })
   opened.use(await startUpkeep({ db, config, observe }))
 

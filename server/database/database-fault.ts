@@ -15,6 +15,8 @@ const networkErrors = new Set([
   'ETIMEDOUT',
   'ENOENT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
   'ENOTFOUND',
 ])
 
@@ -32,6 +34,11 @@ export function passingDatabaseFault(error: unknown): Fault | null {
 
 export function isUniqueViolation(error: unknown, index: string): boolean {
   return violates(error, { code: '23505', constraint: index })
+}
+
+/** Another transaction held what this one needed for longer than lockTimeoutMs. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03'
 }
 
 /** A save met upkeep deleting the same text, which nobody had until then. The next attempt stores it anew. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../fault.ts'
 import { type DocsFiles, docsFileOrNull } from '../platform/docs.ts'
 import { answerRequest } from './answer-request.ts'
+import { compress } from './compress.ts'
 import type { HttpServices } from './http-services.ts'
 import { routeOf } from './route.ts'
 import { flatten, send } from './send.ts'
@@ -32,8 +33,9 @@ async function answer(services: HttpServices, docsFiles: DocsFiles, { incoming, 
   if (route.kind === 'operation')
     return answerRequest(services, route.found, { ...raw, params: route.params })
   if (route.kind === 'nowhere') {
-    const file = docsFileOrNull(docsFiles, path)
-    return file === null ? answerRequest(services, noRoute, raw) : sendPlain(outgoing, file)
+    const file =
+      incoming.method === 'GET' || incoming.method === 'HEAD' ? docsFileOrNull(docsFiles, path) : null
+    return file === null ? answerRequest(services, noRoute, raw) : sendFile(outgoing, file, incoming)
   }
   const { allow } = route
   if (incoming.method === 'OPTIONS') {
@@ -43,10 +45,18 @@ async function answer(services: HttpServices, docsFiles: DocsFiles, { incoming, 
   return answerRequest(services, notAllowed, raw)
 }
 
+async function sendFile(outgoing: ServerResponse, file: Plain, { headers }: IncomingMessage) {
+  const accepted = headers['accept-encoding']
+  const compressed = accepted && file.body ? await compress(file.body.toString(), accepted) : null
+  if (compressed === null) return sendPlain(outgoing, file)
+  const encoded = { ...file.headers, 'content-encoding': compressed.encoding, vary: 'accept-encoding' }
+  return sendPlain(outgoing, { ...file, headers: encoded, body: compressed.bytes })
+}
+
 interface Plain {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  readonly body: string | Buffer | null
 }
 
 function sendPlain(outgoing: ServerResponse, { headers, ...rest }: Plain): void {

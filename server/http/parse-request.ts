@@ -36,7 +36,7 @@ export function parseRequest(operation: Operation, raw: RawRequest, bodyText: st
     body: operation.body && parsePart('body', operation.body, bodyValue(operation, incoming, bodyText)),
     bodyText,
     target,
-    ifMatch: ifMatch ? parseIfMatch(ifMatch) : null,
+    ifMatch: typeof ifMatch === 'string' ? parseIfMatch(ifMatch) : null,
   }
 }
 

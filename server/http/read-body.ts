@@ -7,7 +7,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 /** The whole body as text, read from the socket with a bound. */
 export async function readBody(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > limits.bodyBytesMax) {
-    // Read and thrown away, within the adapter's bounds: a client that still writes would not see the answer.
+    // Read and thrown away, for requestTimeoutMs at most: a client that still writes would not see the answer.
     incoming.resume()
     throw tooLarge()
   }

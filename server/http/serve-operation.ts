@@ -44,7 +44,7 @@ export async function serveOperation(
 }
 
 function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {
-  return underWay.enter(caller?.tokenId ?? clientAddressOf(config, incoming), config.requestsAtOnceMax)
+  return underWay.enter(caller?.id ?? clientAddressOf(config, incoming), config.requestsAtOnceMax)
 }
 
 async function identify(
@@ -58,20 +58,31 @@ async function identify(
     if (operation.auth === 'required') throw unauthenticated('Send a token as "Authorization: Bearer vly_…".')
     return null
   }
-  const caller = await authenticate(services, authorization).catch((error: unknown) => {
-    // Guessing tokens costs the guesser's address its allowance.
-    if (error instanceof Fault) progress.headers = rateLimitHeaders(takeAnonymously(services, raw.incoming))
-    throw error
-  })
+  const caller = await authenticateWithin(services, authorization, { raw, progress })
   progress.caller = caller
-  progress.headers = rateLimitHeaders(
-    services.limiter.take(caller.tokenId, services.config.rateLimitPerMinute),
-  )
+  progress.headers = rateLimitHeaders(services.limiter.take(caller.id, services.config.rateLimitPerMinute))
   services.tokenUses.note(caller.tokenId)
   if (operation.scope !== null && !hasScope(caller, operation.scope)) {
     throw new Fault('forbidden_scope', `This token lacks the scope ${operation.scope}. Make one that has it.`)
   }
   return caller
+}
+
+/** Guessing tokens costs the guesser's address its allowance; how many look-ups it has under way is bounded, too. */
+async function authenticateWithin(
+  services: HttpServices,
+  authorization: string,
+  { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
+): Promise<Caller> {
+  const { db, callers } = services
+  const enter = () => takePlace(services, raw, null)
+  try {
+    return await authenticate({ db, callers, enter }, authorization)
+  } catch (error) {
+    const isGuess = error instanceof Fault && error.code === 'unauthenticated'
+    if (isGuess) progress.headers = rateLimitHeaders(takeAnonymously(services, raw.incoming))
+    throw error
+  }
 }
 
 function takeAnonymously({ limiter, config }: HttpServices, incoming: IncomingMessage): Allowance {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Caller } from '../caller.ts'
+import { isLockTimeout } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault } from '../fault.ts'
 import { limits } from '../limits.ts'
@@ -27,7 +28,9 @@ export async function answerOnce<Answer>(
   const of = { token_id: caller.tokenId, key_hash: hash('sha256', key, 'buffer') }
   const request_hash = hash('sha256', fingerprint, 'buffer')
   return db.transaction().execute(async (transaction) => {
-    const claimed = await claimKey(transaction, { ...of, request_hash })
+    const claimed = await claimKey(transaction, { ...of, request_hash }).catch((error: unknown) => {
+      throw isLockTimeout(error) ? underWay(error) : error
+    })
     if (claimed.rows.length === 0) return readAnswer<Answer>(transaction, of, { request_hash, sealKey })
     const first = await answer(transaction)
     await keepAnswer(transaction, { ...of, sealed_answer: seal(sealKey, JSON.stringify(first)) })
@@ -41,15 +44,7 @@ async function readAnswer<Answer>(
   { request_hash, sealKey }: { request_hash: Buffer; sealKey: Buffer },
 ): Promise<Answer> {
   const [kept] = (await selectKey(db, of)).rows
-  if (!kept?.sealed_answer) {
-    throw new Fault(
-      'unavailable',
-      'A request with this Idempotency-Key is under way. Try again in a moment.',
-      {
-        headers: { 'retry-after': String(limits.retryAfterSeconds) },
-      },
-    )
-  }
+  if (!kept?.sealed_answer) throw underWay()
   if (!kept.request_hash.equals(request_hash)) {
     throw new Fault(
       'idempotency_key_reused',
@@ -57,4 +52,15 @@ async function readAnswer<Answer>(
     )
   }
   return JSON.parse(unseal(sealKey, kept.sealed_answer)) as Answer
+}
+
+function underWay(cause?: unknown) {
+  return new Fault(
+    'unavailable',
+    'A request with this Idempotency-Key is under way. Try again in a moment.',
+    {
+      cause,
+      headers: { 'retry-after': String(limits.retryAfterSeconds) },
+    },
+  )
 }

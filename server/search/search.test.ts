@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from 'kysely'
 import type { BasicVal } from '@valley/contract/vals.ts'
 import { assertFault } from '../testing/assert-fault.ts'
 import { callAs, newCaller, type TestCaller } from '../testing/call-as.ts'
 import { createVal, saveCode } from '../testing/create-val.ts'
 import { readList } from '../testing/follow-links.ts'
 import { openTestServer } from '../testing/open-test-server.ts'
+import { waitUntil } from '../testing/wait-until.ts'
 
 const server = await openTestServer()
 after(() => server[Symbol.asyncDispose]())
@@ -153,4 +155,27 @@ test('a query has 1 to 256 characters', async () => {
     const { issues } = assertFault(await anyone.get(`/v1/search/vals${query}`), 'invalid_request')
     assert.equal(issues?.[0]?.path, 'query.query')
   }
+})
+
+test('a val is found by code that was saved while its readme was being changed', async () => {
+  const alice = await newCaller(server, 'alice')
+  const { id } = await createVal(alice, { name: 'raced', code: 'const before = 1' })
+  let change: Promise<{ status: number }> | undefined
+  await server.db.transaction().execute(async (save) => {
+    await sql`
+      WITH c AS (INSERT INTO codes VALUES (sha256('const walrus = 1'), 'const walrus = 1') RETURNING hash),
+      v AS (UPDATE vals SET version = 2, last_version = 2, code_hash = c.hash FROM c WHERE id = ${id}
+        RETURNING vals.id, vals.owner_id, vals.code_hash)
+      INSERT INTO versions SELECT v.owner_id, v.id, 2, v.code_hash, now() FROM v`.execute(save)
+    change = alice.put(`/v1/vals/${id}`, { readme: 'changed' })
+    await waitUntil('the change waits for the save', async () => {
+      const { rows } = await sql`
+        SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`.execute(
+        server.db,
+      )
+      return rows.length > 0
+    })
+  })
+  assert.equal((await change)?.status, 204)
+  assert.deepEqual(await search('walrus'), [id])
 })

@@ -8,13 +8,18 @@ import { hashToken, isTokenText } from './token-text.ts'
 interface Authentication {
   readonly db: Db
   readonly callers: CallerCache
+  /** Asked before the database is, for a token that is not remembered; refuses whoever asks too much. */
+  readonly enter: () => Disposable
 }
 
 /** Who the Authorization header names. A token that is not good is refused also where none is needed. */
-export async function authenticate({ db, callers }: Authentication, authorization: string): Promise<Caller> {
+export async function authenticate(
+  { callers, ...lookUp }: Authentication,
+  authorization: string,
+): Promise<Caller> {
   const text = bearerOf(authorization)
   if (text === undefined) throw unauthenticated('Send the token as "Authorization: Bearer vly_…".')
-  const found = await callers.find(text, () => loadCaller(db, text))
+  const found = await callers.find(text, () => loadCaller(lookUp, text))
   if (found === null) throw unauthenticated('The token is unknown or was revoked. Make a new one.')
   if (found.expiresAt && found.expiresAt.getTime() <= Date.now())
     throw unauthenticated('The token has expired. Make a new one.')
@@ -30,8 +35,12 @@ export function unauthenticated(message: string) {
   return new Fault('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-async function loadCaller(db: Db, text: string): Promise<Caller | null> {
+async function loadCaller(
+  { db, enter }: Omit<Authentication, 'callers'>,
+  text: string,
+): Promise<Caller | null> {
   if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
+  using _ = enter()
   const [row] = (await selectCallerByHash(db, { hash: hashToken(text) })).rows
   if (!row) return null
   const { owner_id: id, username, token_id: tokenId, scopes, expires_at: expiresAt } = row

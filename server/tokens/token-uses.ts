@@ -23,7 +23,11 @@ export class TokenUses implements AsyncDisposable {
     const ids = [...this.#used]
     this.#used.clear()
     if (ids.length === 0) return
-    await touchTokens(this.#db, { ids }).catch(this.#onError)
+    try {
+      await touchTokens(this.#db, { ids })
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

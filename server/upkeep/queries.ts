@@ -75,7 +75,8 @@ const purgeVersions = statement<PurgeArgs, { rows: number }>(
         SELECT version FROM versions WHERE owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')}
         LIMIT ${arg('limit')})
       RETURNING code_hash
-    ), released AS (INSERT INTO released_codes (hash) SELECT DISTINCT code_hash FROM gone ON CONFLICT DO NOTHING)
+    ), released AS (INSERT INTO released_codes (hash) SELECT DISTINCT code_hash FROM gone
+      ON CONFLICT (hash) DO UPDATE SET released_at = now())
     SELECT count(*)::integer AS rows FROM gone`,
 )
 
@@ -91,11 +92,14 @@ const purgeReferencesFrom = statement<PurgeArgs, { rows: number }>(
     ) SELECT count(*)::integer AS rows FROM gone`,
 )
 
-/** Details before runs: which details are a val's is known only through its runs. */
-const purgeRunDetails = purge(
-  'run_details',
-  'id',
-  (arg) => sql`id IN (SELECT id FROM runs WHERE owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')})`,
+/** Runs go together with their details: whose the details are is known only through the runs. */
+const purgeRuns = statement<PurgeArgs, { rows: number }>(
+  (arg) => sql<{ rows: number }>`
+    WITH batch AS (
+      SELECT id FROM runs WHERE owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')} LIMIT ${arg('limit')}
+    ), details AS (DELETE FROM run_details WHERE id IN (SELECT id FROM batch)),
+    gone AS (DELETE FROM runs WHERE id IN (SELECT id FROM batch) RETURNING 1)
+    SELECT count(*)::integer AS rows FROM gone`,
 )
 
 export const purges = {
@@ -108,8 +112,7 @@ export const purges = {
     'val_id, depends_on_id',
     (arg) => sql`depends_on_id = ${arg('val_id')}`,
   ),
-  runDetails: purgeRunDetails,
-  runs: purge('runs', 'id', (arg) => sql`owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')}`),
+  runs: purgeRuns,
 } as const
 
 export const selectReleasedCodes = statement<{ limit: number }, { hash: Buffer }>(

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault } from '../fault.ts'
-import { selectVal, selectValAtVersion, selectValByName } from './queries.ts'
+import { selectVal, selectValAtVersion, selectValByName, selectValForUpdate } from './queries.ts'
 import type { ValRow } from './val-row.ts'
 
 /** Someone else's private val answers exactly as a missing one. */
@@ -45,6 +45,12 @@ export async function findReadableValAtVersion(
 ): Promise<ValRow> {
   const { rows } = await selectValAtVersion(db, { id, version })
   return readable(rows[0], caller)
+}
+
+/** Holds the val still until the transaction ends; null when it is gone. */
+export async function lockValOrNull(db: Db, id: string) {
+  const { rows } = await selectValForUpdate(db, { id })
+  return rows[0] ?? null
 }
 
 function readable(val: ValRow | undefined, caller: Caller | null): ValRow {

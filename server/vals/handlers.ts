@@ -1,8 +1,15 @@
 import { Fault } from '../fault.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { idSpan } from '../page.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findUser } from '../users/find-user.ts'
-import { findOwnVal, findReadableVal, findReadableValAtVersion, findReadableValByName } from './find-val.ts'
+import {
+  findOwnVal,
+  findReadableVal,
+  findReadableValAtVersion,
+  findReadableValByName,
+  lockValOrNull,
+} from './find-val.ts'
 import { pageOfVals } from './page-of-vals.ts'
 import { presentVal } from './present-val.ts'
 import { deleteValRow, selectPublicValsOfOwner, selectValsOfOwner } from './queries.ts'
@@ -40,7 +47,12 @@ export const getModule: Handler<'getModule'> = async ({ db }, caller, { params, 
 }
 
 export const updateVal: Handler<'updateVal'> = async (context, caller, { params, body, ifMatch }) => {
-  await save.changeVal(context, caller, { id: params.val_id, fields: body, ifMatch })
+  // Locked first: the search document is written anew from the code of a save that may be under way right now, which
+  // a statement that began before its end would not see.
+  await inTransaction(context, async (locked) => {
+    await lockValOrNull(locked.db, params.val_id)
+    await save.changeVal(locked, caller, { id: params.val_id, fields: body, ifMatch })
+  })
 }
 
 export const deleteVal: Handler<'deleteVal'> = async (context, caller, { params, ifMatch }) => {

@@ -39,6 +39,12 @@ export const selectValAtVersion = statement<{ id: string; version: number }, Val
     WHERE v.id = ${arg('id')} AND n.version = ${arg('version')}`,
 )
 
+/** Holds the val still until the transaction ends. */
+export const selectValForUpdate = statement<{ id: string }, { version: number; updated_at: Date }>(
+  (arg) => sql<{ version: number; updated_at: Date }>`
+    SELECT version, updated_at FROM vals WHERE id = ${arg('id')} FOR UPDATE`,
+)
+
 function listVals(filter: RawBuilder<unknown>) {
   return listStatement<{ owner_id: string }, ListedVal>(
     (arg, span) => sql<ListedVal>`
@@ -187,5 +193,6 @@ export const deleteValRow = statement<DeleteArgs, { val_id: string }>(
 
 /** For a save that stored its text and then had nothing to save. */
 export const releaseCode = statement<{ code_hash: Buffer }, never>(
-  (arg) => sql<never>`INSERT INTO released_codes (hash) VALUES (${arg('code_hash')}) ON CONFLICT DO NOTHING`,
+  (arg) => sql<never>`INSERT INTO released_codes (hash) VALUES (${arg('code_hash')})
+      ON CONFLICT (hash) DO UPDATE SET released_at = now()`,
 )

@@ -31,7 +31,10 @@ export async function createVal(context: Context, caller: Caller, fields: NewVal
     await releaseCode(context.db, args)
     if (fields.name !== undefined) break
   }
-  throw nameTaken(fields.name)
+  if (fields.name !== undefined) throw nameTaken(fields.name)
+  throw new Fault('unavailable', 'No free name was found. Try again, or give the val a name.', {
+    headers: { 'retry-after': String(limits.retryAfterSeconds) },
+  })
 }
 
 interface Put {

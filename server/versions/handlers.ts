@@ -3,12 +3,13 @@ import type { Caller } from '../caller.ts'
 import type { Db } from '../database/statement.ts'
 import { type IfMatch, matches } from '../etag.ts'
 import { Fault } from '../fault.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { numberSpan, pageOf } from '../page.ts'
 import { type Handler, Reply } from '../reply.ts'
-import { findOwnVal, findReadableVal, findReadableValAtVersion } from '../vals/find-val.ts'
+import { findOwnVal, findReadableVal, findReadableValAtVersion, lockValOrNull } from '../vals/find-val.ts'
 import { presentVal } from '../vals/present-val.ts'
 import { announce, changeVal, stale } from '../vals/save-val.ts'
-import { deleteVersionRow, lockVal, makeNewestCurrent, selectVersions } from './queries.ts'
+import { deleteVersionRow, makeNewestCurrent, selectVersions } from './queries.ts'
 
 export const listVersions: Handler<'listVersions'> = async ({ db, baseUrl }, caller, request) => {
   const val = await findReadableVal(db, caller, request.params.val_id)
@@ -46,10 +47,9 @@ export const getVersion: Handler<'getVersion'> = async ({ db, baseUrl }, caller,
 }
 
 export const deleteVersion: Handler<'deleteVersion'> = async (context, caller, { params, ifMatch }) => {
-  await context.db
-    .transaction()
-    .execute((db) => removeVersion(db, caller, { id: params.val_id, version: params.version, ifMatch }))
-  announce(context, { id: params.val_id })
+  const { val_id: id, version } = params
+  await inTransaction(context, ({ db }) => removeVersion(db, caller, { id, version, ifMatch }))
+  announce(context, { id })
 }
 
 interface Removal {
@@ -61,7 +61,7 @@ interface Removal {
 /** A refusal after the deletion rolls it back. */
 async function removeVersion(db: Db, caller: Caller, { id, version, ifMatch }: Removal) {
   const { owner_id } = await findOwnVal(db, caller, id)
-  const [val] = (await lockVal(db, { id })).rows
+  const val = await lockValOrNull(db, id)
   const deleted = await deleteVersionRow(db, { owner_id, val_id: id, version })
   if (!val || deleted.rows.length === 0) throw missing()
   if (!matches(ifMatch, { version, updatedAtMs: val.updated_at.getTime() })) throw stale()

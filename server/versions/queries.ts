@@ -19,19 +19,14 @@ export const selectVersions = listStatement<OfVal, VersionRow, number>(
     ORDER BY version ${span.order} ${span.extent}`,
 )
 
-/** Holds the val still until the transaction ends. */
-export const lockVal = statement<{ id: string }, { version: number; updated_at: Date }>(
-  (arg) => sql<{ version: number; updated_at: Date }>`
-    SELECT version, updated_at FROM vals WHERE id = ${arg('id')} FOR UPDATE`,
-)
-
 export const deleteVersionRow = statement<OfVal & { version: number }, { version: number }>(
   (arg) => sql<{ version: number }>`
     WITH gone AS (
       DELETE FROM versions
       WHERE owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')} AND version = ${arg('version')}
       RETURNING version, code_hash
-    ), released AS (INSERT INTO released_codes (hash) SELECT code_hash FROM gone ON CONFLICT DO NOTHING)
+    ), released AS (INSERT INTO released_codes (hash) SELECT code_hash FROM gone
+      ON CONFLICT (hash) DO UPDATE SET released_at = now())
     SELECT version FROM gone`,
 )
 

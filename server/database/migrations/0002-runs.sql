@@ -43,6 +43,8 @@ DECLARE
   day date;
   parent text;
 BEGIN
+  -- Two servers that start together would both find a partition missing.
+  PERFORM pg_advisory_xact_lock(7326003);
   FOR day IN SELECT generate_series(first_day, last_day, interval '1 day')::date LOOP
     FOREACH parent IN ARRAY ARRAY['runs', 'run_details'] LOOP
       EXECUTE format(
