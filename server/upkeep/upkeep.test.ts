@@ -9,7 +9,7 @@ import { newCaller } from '../testing/call-as.ts'
 import { createVal, readVal, saveCode } from '../testing/create-val.ts'
 import { insertReference, insertRun } from '../testing/insert-rows.ts'
 import { openTestServer } from '../testing/open-test-server.ts'
-import { waitFor } from '../testing/wait-until.ts'
+import { waitFor, waitUntil } from '../testing/wait-until.ts'
 import { upkeepOnce } from './upkeep.ts'
 
 const server = await openTestServer()
@@ -178,3 +178,32 @@ test('one server at a time does the upkeep, the others leave it to it', async ()
   })
   await keepHouse()
 })
+
+test('a text that is released once more while upkeep looks at it goes all the same', async () => {
+  const alice = await newCaller(server, 'alice')
+  const val = await createVal(alice, { code: 'stays of the race' })
+  await saveCode(alice, val, 'goes in the race')
+  const { id } = val
+  await keepHouse()
+  await sql`INSERT INTO released_codes (hash) VALUES (sha256('goes in the race'))`.execute(server.db)
+  const underWay: Promise<unknown>[] = []
+  await server.db.transaction().execute(async (hold) => {
+    // The deletion has released the text and now waits for this row; upkeep then has to wait for the deletion.
+    await sql`SELECT FROM documents WHERE val_id = ${id} FOR UPDATE`.execute(hold)
+    underWay.push(alice.delete(`/v1/vals/${id}/versions/2`))
+    await waitUntil('the deletion waits', async () => (await waitingForLocks()) === 1)
+    underWay.push(keepHouse())
+    await waitUntil('upkeep waits for the deletion', async () => (await waitingForLocks()) === 2)
+  })
+  const [deleted] = await Promise.all(underWay)
+  assert.partialDeepStrictEqual(deleted, { status: 204 })
+  assert.deepEqual(await codesKept(['stays of the race', 'goes in the race']), ['stays of the race'])
+})
+
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await sql`
+    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`.execute(
+    server.db,
+  )
+  return rows.length
+}
