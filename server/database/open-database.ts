@@ -36,7 +36,14 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   // statement on it fails by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
-  executeDirectly(db, (query) => pool.query(query))
+  executeDirectly(db, (query) => {
+    try {
+      return pool.query(query)
+    } catch (error) {
+      // A pool that sheds load throws; who awaits a statement expects a rejection.
+      return Promise.reject(error)
+    }
+  })
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
 }
 

@@ -54,8 +54,7 @@ export function statement<Args extends object, Row>(
     const compiled = compile()
     return { name: compiled.name, text: compiled.query.sql, values: valuesOf(compiled, args) }
   }
-  // Async also where nothing is awaited: a pool that refuses at once must reject, not throw.
-  const execute = async (db: Db, args: Args) => {
+  const execute = (db: Db, args: Args) => {
     const direct = directly.get(db)
     if (direct) return direct(toQuery(args)) as Promise<{ rows: Row[] }>
     const compiled = compile()

@@ -23,12 +23,26 @@ export interface Progress {
 /** One request, step by step: who is it, may they, how often, what do they want, do it, say it. */
 export async function serveOperation(
   services: HttpServices,
-  { name, operation }: NamedOperation,
+  named: NamedOperation,
   { raw, progress }: { readonly raw: RawRequest; readonly progress: Progress },
 ): Promise<Rendered> {
-  const caller = operation.auth === 'none' ? null : await identify(services, operation, { raw, progress })
+  const { operation } = named
+  if (operation.auth === 'none') return serveCaller(services, named, { raw, caller: null })
+  const caller = await identify(services, operation, { raw, progress })
   // From here on the request costs something, and a body that comes slowly keeps its place.
-  using _ = operation.auth === 'none' ? null : takePlace(services, raw, caller)
+  const place = takePlace(services, raw, caller)
+  try {
+    return await serveCaller(services, named, { raw, caller })
+  } finally {
+    place[Symbol.dispose]()
+  }
+}
+
+async function serveCaller(
+  services: HttpServices,
+  { name, operation }: NamedOperation,
+  { raw, caller }: { readonly raw: RawRequest; readonly caller: Caller | null },
+): Promise<Rendered> {
   const bodyText = operation.body ? await readBody(raw.incoming) : ''
   const request = parseRequest(operation, raw, bodyText)
   const handler = services.handlers[name] as (
@@ -39,8 +53,8 @@ export async function serveOperation(
   const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
   const context = contextOf(services, raw.incoming)
   const key = idempotencyKeyOf(operation, raw.incoming)
-  if (key === null || caller === null) return await answer(context)
-  return await answerIdempotently(context, { caller, key, raw, request }, answer)
+  if (key === null || caller === null) return answer(context)
+  return answerIdempotently(context, { caller, key, raw, request }, answer)
 }
 
 function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {
