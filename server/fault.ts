@@ -1,4 +1,5 @@
 import { errors, type ErrorBody, type ErrorCode } from '@valley/contract/errors.ts'
+import { limits } from './limits.ts'
 
 interface FaultDetails {
   readonly cause?: unknown
@@ -21,4 +22,12 @@ export class Fault extends Error {
     this.issues = issues
     this.headers = headers
   }
+}
+
+/** What passes by itself: the caller is told when to come back. */
+export function unavailable(message: string, cause?: unknown): Fault {
+  return new Fault('unavailable', message, {
+    cause,
+    headers: { 'retry-after': String(limits.retryAfterSeconds) },
+  })
 }

@@ -1,5 +1,4 @@
-import { Fault } from '../fault.ts'
-import { limits } from '../limits.ts'
+import { type Fault, unavailable } from '../fault.ts'
 
 /** SQLSTATE classes and codes that pass by themselves: the database is away, starting, full or overtaxed. */
 const passing = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25P02)/
@@ -26,10 +25,7 @@ export function passingDatabaseFault(error: unknown): Fault | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const passes = passing.test(code) || networkErrors.has(code) || lostConnection.test(error.message)
   if (!passes && !lostItsCode(error)) return null
-  return new Fault('unavailable', 'The database does not answer right now. Try again in a moment.', {
-    cause: error,
-    headers: { 'retry-after': String(limits.retryAfterSeconds) },
-  })
+  return unavailable('The database does not answer right now. Try again in a moment.', error)
 }
 
 export function isUniqueViolation(error: unknown, index: string): boolean {

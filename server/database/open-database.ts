@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { Fault } from '../fault.ts'
+import { unavailable } from '../fault.ts'
 import { limits } from '../limits.ts'
 import type { Schema } from './schema.ts'
 import { type Db, executeDirectly, preparedNameOf } from './statement.ts'
@@ -99,7 +99,5 @@ class SheddingPool extends pg.Pool {
 }
 
 function tooBusy() {
-  return new Fault('unavailable', 'The service is very busy. Try again in a moment.', {
-    headers: { 'retry-after': String(limits.retryAfterSeconds) },
-  })
+  return unavailable('The service is very busy. Try again in a moment.')
 }

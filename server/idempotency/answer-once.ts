@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import type { Caller } from '../caller.ts'
 import { isLockTimeout } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
-import { Fault } from '../fault.ts'
-import { limits } from '../limits.ts'
+import { Fault, unavailable } from '../fault.ts'
 import { claimKey, keepAnswer, selectKey } from './queries.ts'
 import { seal, sealKeyOf, unseal } from './seal.ts'
 
@@ -55,12 +54,5 @@ async function readAnswer<Answer>(
 }
 
 function underWay(cause?: unknown) {
-  return new Fault(
-    'unavailable',
-    'A request with this Idempotency-Key is under way. Try again in a moment.',
-    {
-      cause,
-      headers: { 'retry-after': String(limits.retryAfterSeconds) },
-    },
-  )
+  return unavailable('A request with this Idempotency-Key is under way. Try again in a moment.', cause)
 }

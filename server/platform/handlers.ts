@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { openapi } from '@valley/contract/openapi.ts'
 import type { Db } from '../database/statement.ts'
-import { Fault } from '../fault.ts'
+import { unavailable } from '../fault.ts'
 import { docsPage } from './docs.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
@@ -32,14 +32,7 @@ async function probeDatabase(db: Db) {
   try {
     await sql`SELECT 1`.execute(db)
   } catch (cause) {
-    throw new Fault(
-      'unavailable',
-      'The database does not answer. Is it running, and is DATABASE_URL right?',
-      {
-        cause,
-        headers: { 'retry-after': String(limits.retryAfterSeconds) },
-      },
-    )
+    throw unavailable('The database does not answer. Is it running, and is DATABASE_URL right?', cause)
   }
 }
 

@@ -47,9 +47,9 @@ export async function findReadableValAtVersion(
   return readable(rows[0], caller)
 }
 
-/** Holds the val still until the transaction ends; null when it is gone. */
-export async function lockValOrNull(db: Db, id: string) {
-  const { rows } = await selectValForUpdate(db, { id })
+/** Holds a val of the caller's still until the transaction ends; null when there is none. */
+export async function lockOwnValOrNull(db: Db, caller: Caller, id: string) {
+  const { rows } = await selectValForUpdate(db, { id, owner_id: caller.id })
   return rows[0] ?? null
 }
 

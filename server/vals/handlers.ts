@@ -8,7 +8,7 @@ import {
   findReadableVal,
   findReadableValAtVersion,
   findReadableValByName,
-  lockValOrNull,
+  lockOwnValOrNull,
 } from './find-val.ts'
 import { pageOfVals } from './page-of-vals.ts'
 import { presentVal } from './present-val.ts'
@@ -50,7 +50,7 @@ export const updateVal: Handler<'updateVal'> = async (context, caller, { params,
   // Locked first: the search document is written anew from the code of a save that may be under way right now, which
   // a statement that began before its end would not see.
   await inTransaction(context, async (locked) => {
-    await lockValOrNull(locked.db, params.val_id)
+    await lockOwnValOrNull(locked.db, caller, params.val_id)
     await save.changeVal(locked, caller, { id: params.val_id, fields: body, ifMatch })
   })
 }

@@ -40,9 +40,13 @@ export const selectValAtVersion = statement<{ id: string; version: number }, Val
 )
 
 /** Holds the val still until the transaction ends. */
-export const selectValForUpdate = statement<{ id: string }, { version: number; updated_at: Date }>(
+export const selectValForUpdate = statement<
+  { id: string; owner_id: string },
+  { version: number; updated_at: Date }
+>(
   (arg) => sql<{ version: number; updated_at: Date }>`
-    SELECT version, updated_at FROM vals WHERE id = ${arg('id')} FOR UPDATE`,
+    SELECT version, updated_at FROM vals
+    WHERE id = ${arg('id')} AND owner_id = ${arg('owner_id')} FOR UPDATE`,
 )
 
 function listVals(filter: RawBuilder<unknown>) {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { isUniqueViolation } from '../database/database-fault.ts'
 import { newId, timeOf } from '../database/ids.ts'
 import { type IfMatch, matches } from '../etag.ts'
-import { Fault } from '../fault.ts'
+import { Fault, unavailable } from '../fault.ts'
 import { limits } from '../limits.ts'
 import { findOwnVal } from './find-val.ts'
 import { generateName } from './generate-name.ts'
@@ -32,9 +32,7 @@ export async function createVal(context: Context, caller: Caller, fields: NewVal
     if (fields.name !== undefined) break
   }
   if (fields.name !== undefined) throw nameTaken(fields.name)
-  throw new Fault('unavailable', 'No free name was found. Try again, or give the val a name.', {
-    headers: { 'retry-after': String(limits.retryAfterSeconds) },
-  })
+  throw unavailable('No free name was found. Try again, or give the val a name.')
 }
 
 interface Put {
@@ -56,13 +54,7 @@ export async function putVal(context: Context, caller: Caller, { fields, ifMatch
     const unchanged = await findOwnValByNameOrNull(context, caller, fields.name)
     if (unchanged) return { row: unchanged, outcome: 'unchanged' }
   }
-  throw new Fault(
-    'unavailable',
-    'This val is being deleted and saved again and again. Try again in a moment.',
-    {
-      headers: { 'retry-after': String(limits.retryAfterSeconds) },
-    },
-  )
+  throw unavailable('This val is being deleted and saved again and again. Try again in a moment.')
 }
 
 /** If-Match never creates: it names a state of a val that exists. */

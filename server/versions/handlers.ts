@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { numberSpan, pageOf } from '../page.ts'
 import { type Handler, Reply } from '../reply.ts'
-import { findOwnVal, findReadableVal, findReadableValAtVersion, lockValOrNull } from '../vals/find-val.ts'
+import { findOwnVal, findReadableVal, findReadableValAtVersion, lockOwnValOrNull } from '../vals/find-val.ts'
 import { presentVal } from '../vals/present-val.ts'
 import { announce, changeVal, stale } from '../vals/save-val.ts'
 import { deleteVersionRow, makeNewestCurrent, selectVersions } from './queries.ts'
@@ -61,7 +61,7 @@ interface Removal {
 /** A refusal after the deletion rolls it back. */
 async function removeVersion(db: Db, caller: Caller, { id, version, ifMatch }: Removal) {
   const { owner_id } = await findOwnVal(db, caller, id)
-  const val = await lockValOrNull(db, id)
+  const val = await lockOwnValOrNull(db, caller, id)
   const deleted = await deleteVersionRow(db, { owner_id, val_id: id, version })
   if (!val || deleted.rows.length === 0) throw missing()
   if (!matches(ifMatch, { version, updatedAtMs: val.updated_at.getTime() })) throw stale()
