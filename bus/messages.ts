@@ -13,6 +13,8 @@ interface Message {
 export const messages = {
   /** A val was saved, changed or deleted: what is cached of it is out of date. */
   valChanged: { subject: 'vals.changed', shape: z.object({ valId: Id }) },
+  /** A user's own variables changed: what is cached of any of their vals is out of date. */
+  environmentChanged: { subject: 'environments.changed', shape: z.object({ userId: Id }) },
   /** A user's tokens or name changed: cached callers of that user are out of date. */
   callerChanged: { subject: 'callers.changed', shape: z.object({ userId: Id }) },
 } as const satisfies Record<string, Message>

@@ -16,6 +16,15 @@ export const limits = {
   pageCodeBytesMax: 1024 * 1024,
   /** Deeper than this, follow links.next: a cursor costs the same at any depth, an offset does not. */
   offsetMax: 1_000_000,
+  /** Of one run; where it was cut, a last line says so. */
+  logLinesMax: 1_000,
+  logBytesMax: 256 * 1024,
+  logLineCharsMax: 16_384,
+  /** Of one variable's value, in UTF-8. */
+  variableBytesMax: 32 * 1024,
+  /** Of one user, and of one val; the bytes are those of all their values together, which travel with the val. */
+  variablesMax: 100,
+  variablesBytesMax: 64 * 1024,
   versionMax: 2_147_483_647,
   bodyBytesMax: 4 * 1024 * 1024,
 } as const

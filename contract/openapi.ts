@@ -73,6 +73,7 @@ function headerParameters(operation: Operation) {
   return [
     operation.etag && operation.method === 'GET' && { name: 'If-None-Match', in: 'header', schema: string },
     operation.ifMatch && { name: 'If-Match', in: 'header', schema: string },
+    operation.events && { name: 'Last-Event-ID', in: 'header', schema: string },
     operation.method === 'POST' && {
       name: 'Idempotency-Key',
       in: 'header',
@@ -106,12 +107,26 @@ function successes(operation: Operation, components: Components) {
     {
       description: statusMeaning[Number(status) as keyof typeof statusMeaning],
       ...(operation.etag && { headers: { ETag: { schema: { type: 'string' } } } }),
-      ...(schema && { content: { [media]: { schema: jsonSchema(schema, 'output', components) } } }),
+      ...(schema && {
+        content: {
+          [media]: { schema: jsonSchema(schema, 'output', components), ...eventsOf(operation, components) },
+        },
+      }),
     },
   ])
   const unchanged =
     operation.etag && operation.method === 'GET' ? { 304: { description: 'Not changed' } } : {}
   return { ...Object.fromEntries(answers), ...unchanged }
+}
+
+/** OpenAPI 3.1 has no word for events; the shape of each one's data is told all the same. */
+function eventsOf({ events }: Operation, components: Components) {
+  if (!events) return {}
+  const shapes = Object.entries(events).map(([name, schema]) => [
+    name,
+    jsonSchema(schema, 'output', components),
+  ])
+  return { 'x-events': Object.fromEntries(shapes) }
 }
 
 function failures(operation: Operation, components: Components) {

@@ -24,6 +24,11 @@ export interface Operation {
   readonly response: Partial<Readonly<Record<SuccessStatus, z.ZodType | null>>>
   /** The answer's media type where it is not application/json. */
   readonly media?: string
+  /**
+   * The answer goes on, as server-sent events: the shape of each one's data by its name. Its media type is
+   * text/event-stream, and Last-Event-ID, as a header or `lastEventId` in the query, goes on after an event.
+   */
+  readonly events?: Readonly<Record<string, z.ZodType>>
   /** The answer carries an ETag and If-None-Match is honoured. */
   readonly etag?: true
   /** If-Match is honoured. */
@@ -55,6 +60,15 @@ type BodyAt<O extends Operation, S> = S extends keyof O['response']
 
 /** The body of any of the operation's successful answers. */
 export type BodyOf<O extends Operation> = BodyAt<O, keyof O['response']>
+
+/** One event of an answer that goes on; `id` is what Last-Event-ID takes. */
+export type EventOf<O extends Pick<Operation, 'events'>> = {
+  readonly [Name in keyof O['events']]: {
+    readonly event: Name
+    readonly id: string
+    readonly data: O['events'][Name] extends z.ZodType ? z.output<O['events'][Name]> : never
+  }
+}[keyof O['events']]
 
 /** A successful answer together with its status, one member per declared status. */
 export type AnswerOf<O extends Operation> = {

@@ -1,4 +1,5 @@
 import { comments } from './comments.ts'
+import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
 import { likes } from './likes.ts'
 import type { Operation } from './operation.ts'
@@ -22,6 +23,7 @@ export const operations = {
   ...references,
   ...search,
   ...tokens,
+  ...env,
   ...platform,
 } as const
 

@@ -1,5 +1,6 @@
 import type { Reply } from './attempt.ts'
 import { limits } from './limits.ts'
+import type { Route } from './routes.ts'
 import { type Issue, ValleyError, type ValleyErrorCode } from './valley-error.ts'
 
 /** A successful answer. */
@@ -10,11 +11,11 @@ export interface Answer {
 }
 
 /** Reads a reply as what the route promises, or as the error that it is. */
-export function answerFrom(reply: Reply, kind: 'json' | 'text'): Answer | ValleyError {
+export function answerFrom(reply: Reply, kind: Route['answer']): Answer | ValleyError {
   const { status, headers, text } = reply
   if (status === 204 || status === 304) return { status, headers, body: undefined }
   if (status < 200 || status > 299) return errorFrom(reply)
-  const body = kind === 'text' ? text : parseOrUndefined(text)
+  const body = kind === 'json' ? parseOrUndefined(text) : text
   return body === undefined ? unexpected(reply) : { status, headers, body }
 }
 

@@ -55,7 +55,7 @@ function networkError({ method, url }: Outgoing, cause: unknown) {
 }
 
 /** Node says "fetch failed" and keeps the reason one level below, at times as a code without a message. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return reasonOf(error.cause)
   return error.message || ('code' in error ? String(error.code) : error.name)

@@ -274,6 +274,35 @@ test('the tour that other runtimes take works in this one', async () => {
   assert.deepEqual(await shortTour({ baseUrl: server.url, token: alice.token }), tourOf('alice'))
 })
 
+test('environment variables are set for all vals and for one, listed without their values, and deleted', async () => {
+  const { vals, me } = clientOf(alice)
+  const { id } = await vals.create({ name: 'env', code: '1' })
+  await me.env.set('SHARED', 'for all')
+  await vals.env.set(id, 'OWN', 'for one')
+  const [mine, its] = [await me.env.list(), await vals.env.list(id)]
+  assert.deepEqual(
+    [mine.data.map(({ name }) => name), its.data.map(({ name }) => name)],
+    [['SHARED'], ['OWN']],
+  )
+  assert.deepEqual(Object.keys(its.data[0] ?? {}), ['name', 'updatedAt'])
+  await assert.rejects(vals.env.set(id, 'PATH', 'x'), { code: 'invalid_request' })
+  for (let i = 0; i < 2; i++) {
+    await me.env.delete('SHARED')
+    await vals.env.delete(id, 'OWN')
+  }
+  assert.deepEqual([...(await me.env.list()).data, ...(await vals.env.list(id)).data], [])
+})
+
+test('a run is read by its id, and a val is watched until one has seen enough', async () => {
+  const { vals, runs } = clientOf(alice)
+  const { id } = await vals.create({ name: 'watched', code: '1' })
+  await assert.rejects(runs.get(newId()), { code: 'not_found' })
+  for await (const { event, data } of vals.tail(id, { lastEventId: 'of another time' })) {
+    assert.deepEqual([event, Object.keys(data)], ['gap', ['message']])
+    break
+  }
+})
+
 test('the compiler refuses what an operation does not take', () => {
   const { vals, me, request } = clientOf(alice)
   const neverCalled = async (val: Awaited<ReturnType<typeof vals.get>>) => {
@@ -289,6 +318,8 @@ test('the compiler refuses what an operation does not take', () => {
     await me.runs.list({ source: ['cron'] })
     // @ts-expect-error the platform's operations are not the API's
     await request('getHealth', {})
+    // @ts-expect-error an answer that goes on cannot be awaited
+    await request('tailVal', { params: { val_id: val.id } })
     // @ts-expect-error only a GET with an ETag can be unchanged
     await request('getMe', {}, { ifNoneMatch: val })
   }

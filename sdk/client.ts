@@ -13,8 +13,9 @@ export { etagOf } from './etags.ts'
 export type { List, Page } from './list.ts'
 export { type Issue, isValleyError, ValleyError, type ValleyErrorCode } from './valley-error.ts'
 export type { Comment } from '@valley/contract/comments.ts'
+export type { Variable } from '@valley/contract/env.ts'
 export type { Reference } from '@valley/contract/references.ts'
-export type { Run } from '@valley/contract/runs.ts'
+export type { Run, RunDetails } from '@valley/contract/runs.ts'
 export type { Scope } from '@valley/contract/scopes.ts'
 export type { NewToken, Token } from '@valley/contract/tokens.ts'
 export type { Me, User } from '@valley/contract/users.ts'
@@ -38,8 +39,9 @@ export type Client = ReturnType<typeof createClient>
 
 /** A client of the Valley API. It holds no connection and needs no closing. */
 export function createClient(options: ClientOptions) {
-  const request = createRequest(settingsFrom(options))
-  const methods = methodsOver(request)
+  const settings = settingsFrom(options)
+  const request = createRequest(settings)
+  const methods = methodsOver(request, settings)
   const { call, list } = methods
   return {
     vals: valMethods(methods),
@@ -59,6 +61,10 @@ export function createClient(options: ClientOptions) {
       vals: list('searchVals', (query: string, page?: Omit<QueryFor<'searchVals'>, 'query'>) => ({
         query: { ...page, query },
       })),
+    },
+    runs: {
+      /** Gets a run of a val of yours, with what it printed. */
+      get: call('getRun', (runId: string) => ({ params: { run_id: runId } })),
     },
     /** Any operation by its name, with the status and headers of the answer; `ifNoneMatch` makes a 304 possible. */
     request,

@@ -14,4 +14,11 @@ export const limits = {
   retryAfterMsMax: 60_000,
   /** How much of an answer that is not Valley's is quoted in the error. */
   excerptCharsMax: 500,
+  /** A server that has something to say at least every 15 seconds and is silent for this long is gone. */
+  silenceMsMax: 45_000,
+  /** How often in a row a lost connection to events is made again before the error is passed on. */
+  eventRetriesMax: 20,
+  /** How long after events that ended in good order they are asked for again. */
+  eventsAgainMs: 1_000,
+  eventCharsMax: 4 * 1024 * 1024,
 } as const

@@ -31,6 +31,14 @@ export function meMethods({ call, list }: Methods) {
       /** Lists the vals that depend on any of yours. */
       list: list('listMyReferences', (filter?: QueryFor<'listMyReferences'>) => ({ query: filter })),
     },
+    env: {
+      /** Lists the names of your environment variables, which all your vals see. */
+      list: list('listMyVariables', () => ({})),
+      /** Sets an environment variable for all your vals. It cannot be read back. */
+      set: call('setMyVariable', (name: string, value: string) => ({ params: { name }, body: { value } })),
+      /** Deletes an environment variable of yours; again is fine. */
+      delete: call('deleteMyVariable', (name: string) => ({ params: { name } })),
+    },
     tokens: {
       /** Lists your tokens, without their secrets. */
       list: list('listMyTokens', (page?: QueryFor<'listMyTokens'>) => ({ query: page })),

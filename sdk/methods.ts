@@ -1,14 +1,19 @@
 import { type List, listFrom, type PageBody } from './list.ts'
 import type {
   ApiOperation,
+  EventFor,
+  EventsOperation,
   InputFor,
   ItemFor,
   ListOperation,
   OptionsFor,
   ResultFor,
+  WholeOperation,
 } from './operation-types.ts'
-import type { AnyInput, AnyOptions } from './outgoing.ts'
+import type { AnyInput, AnyOptions, Settings } from './outgoing.ts'
+import { readEvents } from './read-events.ts'
 import type { Request } from './request.ts'
+import { routes } from './routes.ts'
 
 /** A method of the client: the arguments that make the operation's input, then its options. */
 export interface Method<N extends ApiOperation, Args extends readonly unknown[], Result> {
@@ -20,14 +25,14 @@ export interface Method<N extends ApiOperation, Args extends readonly unknown[],
 export type Methods = ReturnType<typeof methodsOver>
 
 /** Makes methods out of operations: all that one adds is how its arguments become the input. */
-export function methodsOver(request: Request) {
+export function methodsOver(request: Request, settings: Settings) {
   const send = request as (
     name: ApiOperation,
     input: AnyInput,
     options: AnyOptions,
   ) => Promise<{ body: unknown }>
 
-  function call<N extends ApiOperation, Args extends readonly unknown[]>(
+  function call<N extends WholeOperation, Args extends readonly unknown[]>(
     operation: N,
     inputOf: (...args: Args) => InputFor<N>,
   ): Method<N, Args, Promise<ResultFor<N>>> {
@@ -50,7 +55,17 @@ export function methodsOver(request: Request) {
     })
   }
 
-  return { call, list }
+  function events<N extends EventsOperation, Args extends readonly unknown[]>(
+    operation: N,
+    inputOf: (...args: Args) => InputFor<N>,
+  ): Method<N, Args, AsyncIterable<EventFor<N>>> {
+    return method(operation, inputOf, (input, options) => {
+      const call = { route: routes[operation], input, options }
+      return readEvents(settings, call) as AsyncIterable<EventFor<N>>
+    })
+  }
+
+  return { call, list, events }
 }
 
 /** The options come after as many arguments as inputOf declares, which therefore takes no default values. */

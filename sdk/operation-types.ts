@@ -1,4 +1,4 @@
-import type { AnswerOf, BodyOf, InputOf, RequestOf } from '@valley/contract/operation.ts'
+import type { AnswerOf, BodyOf, EventOf, InputOf, Operation, RequestOf } from '@valley/contract/operation.ts'
 import type { operations } from '@valley/contract/operations.ts'
 import type { platform } from '@valley/contract/platform.ts'
 import type { Val } from '@valley/contract/vals.ts'
@@ -11,8 +11,22 @@ export type ApiOperation = Exclude<keyof Contract, keyof typeof platform>
 export type MethodFor<N extends ApiOperation> = Contract[N]['method']
 export type PathFor<N extends ApiOperation> = Contract[N]['path']
 
-/** text: the answer is the thing itself, such as a module's code. */
-export type AnswerKindFor<N extends ApiOperation> = Contract[N] extends { media: string } ? 'text' : 'json'
+/** text: the answer is the thing itself, such as a module's code. events: it goes on. */
+export type AnswerKindFor<N extends ApiOperation> = N extends EventsOperation
+  ? 'events'
+  : Contract[N] extends { media: string }
+    ? 'text'
+    : 'json'
+
+/** The operations whose answer goes on, event by event. */
+export type EventsOperation = {
+  [N in ApiOperation]: Contract[N] extends { events: NonNullable<Operation['events']> } ? N : never
+}[ApiOperation]
+
+/** The operations whose answer comes as a whole. */
+export type WholeOperation = Exclude<ApiOperation, EventsOperation>
+
+export type EventFor<N extends EventsOperation> = EventOf<Contract[N]>
 
 /** What a successful answer holds; void for one without a body. */
 export type ResultFor<N extends ApiOperation> = BodyOf<Contract[N]>

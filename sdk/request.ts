@@ -1,7 +1,7 @@
 import { type Answer, answerFrom } from './answer.ts'
 import { attempt } from './attempt.ts'
 import { rememberEtag } from './etags.ts'
-import type { AnswerFor, ApiOperation, InputFor, RequestOptionsFor } from './operation-types.ts'
+import type { AnswerFor, InputFor, RequestOptionsFor, WholeOperation } from './operation-types.ts'
 import { type AnyInput, type AnyOptions, type Call, outgoingFor, type Settings } from './outgoing.ts'
 import { retryWaitMs, wasTurnedAway } from './retries.ts'
 import { routes } from './routes.ts'
@@ -9,14 +9,14 @@ import { ValleyError } from './valley-error.ts'
 import { wait } from './wait.ts'
 
 /** Any operation by its name in the contract, answered with status and headers. */
-export type Request = <N extends ApiOperation>(
+export type Request = <N extends WholeOperation>(
   name: N,
   input: InputFor<N>,
   options?: RequestOptionsFor<N>,
 ) => Promise<AnswerFor<N>>
 
 export function createRequest(settings: Settings): Request {
-  async function request(name: ApiOperation, input: AnyInput, options: AnyOptions = {}): Promise<Answer> {
+  async function request(name: WholeOperation, input: AnyInput, options: AnyOptions = {}): Promise<Answer> {
     const answer = await sendWithRetries(settings, { route: routes[name], input, options })
     rememberEtag(answer.body, answer.headers)
     return answer

@@ -23,6 +23,8 @@ export const routes: Routes = {
 
   listMyRuns: { method: 'GET', path: '/v1/me/runs', answer: 'json' },
   listValRuns: { method: 'GET', path: '/v1/vals/{val_id}/runs', answer: 'json' },
+  getRun: { method: 'GET', path: '/v1/runs/{run_id}', answer: 'json' },
+  tailVal: { method: 'GET', path: '/v1/vals/{val_id}/tail', answer: 'events' },
 
   listMyComments: { method: 'GET', path: '/v1/me/comments', answer: 'json' },
   listComments: { method: 'GET', path: '/v1/vals/{val_id}/comments', answer: 'json' },
@@ -44,6 +46,13 @@ export const routes: Routes = {
   listMyTokens: { method: 'GET', path: '/v1/me/tokens', answer: 'json' },
   createToken: { method: 'POST', path: '/v1/me/tokens', answer: 'json' },
   deleteToken: { method: 'DELETE', path: '/v1/me/tokens/{token_id}', answer: 'json' },
+
+  listMyVariables: { method: 'GET', path: '/v1/me/env', answer: 'json' },
+  setMyVariable: { method: 'PUT', path: '/v1/me/env/{name}', answer: 'json' },
+  deleteMyVariable: { method: 'DELETE', path: '/v1/me/env/{name}', answer: 'json' },
+  listValVariables: { method: 'GET', path: '/v1/vals/{val_id}/env', answer: 'json' },
+  setValVariable: { method: 'PUT', path: '/v1/vals/{val_id}/env/{name}', answer: 'json' },
+  deleteValVariable: { method: 'DELETE', path: '/v1/vals/{val_id}/env/{name}', answer: 'json' },
 }
 
 /** One operation's place. */

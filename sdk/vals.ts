@@ -1,7 +1,8 @@
 import type { Methods } from './methods.ts'
 import type { BodyFor, QueryFor } from './operation-types.ts'
 
-export function valMethods({ call, list }: Methods) {
+export function valMethods(methods: Methods) {
+  const { call, list } = methods
   return {
     /** Creates a val and its first version. Without a name it gets a generated one. */
     create: call('createVal', (val: BodyFor<'createVal'>) => ({ body: val })),
@@ -18,7 +19,7 @@ export function valMethods({ call, list }: Methods) {
       params: { val_id: valId },
       body: fields,
     })),
-    /** Deletes a val with its versions, likes, comments, references and runs. */
+    /** Deletes a val with its versions, likes, comments, references, runs and variables. */
     delete: call('deleteVal', (valId: string) => ({ params: { val_id: valId } })),
     /** Lists your vals. */
     list: list('listMyVals', (page?: QueryFor<'listMyVals'>) => ({ query: page })),
@@ -45,11 +46,39 @@ export function valMethods({ call, list }: Methods) {
         params: { val_id: valId, version },
       })),
     },
+    ...aroundVals(methods),
+  }
+}
+
+/** What a val does, knows and gets, besides its versions. */
+function aroundVals({ call, list, events }: Methods) {
+  return {
     runs: {
       /** Lists the runs of a val of yours. */
       list: list('listValRuns', (valId: string, filter?: QueryFor<'listValRuns'>) => ({
         params: { val_id: valId },
         query: filter,
+      })),
+    },
+    /**
+     * Watches a val of yours: what it prints and how its runs end, while it happens. `for await` over it, or pass a
+     * signal; a lost connection is made again, and goes on where it was. An event `gap` says that some may be missing.
+     */
+    tail: events('tailVal', (valId: string, start?: QueryFor<'tailVal'>) => ({
+      params: { val_id: valId },
+      query: start,
+    })),
+    env: {
+      /** Lists the names of a val's environment variables. */
+      list: list('listValVariables', (valId: string) => ({ params: { val_id: valId } })),
+      /** Sets an environment variable of a val; it wins over your own of that name. It cannot be read back. */
+      set: call('setValVariable', (valId: string, name: string, value: string) => ({
+        params: { val_id: valId, name },
+        body: { value },
+      })),
+      /** Deletes an environment variable of a val; again is fine. */
+      delete: call('deleteValVariable', (valId: string, name: string) => ({
+        params: { val_id: valId, name },
       })),
     },
     comments: {

@@ -5,6 +5,7 @@ import { openDatabase } from './database/open-database.ts'
 import type { Db } from './database/statement.ts'
 import { Fault } from './fault.ts'
 import { readConfig } from './config.ts'
+import { rotateKeys } from './env/rotate-keys.ts'
 import { issueToken } from './tokens/issue-token.ts'
 import { revokeToken } from './tokens/revoke-token.ts'
 import { createUser, listUsernames } from './users/create-user.ts'
@@ -17,6 +18,7 @@ const usage = `What the operator does outside of the API. DATABASE_URL names the
   list-users [--limit N]                   print usernames, the oldest first
   issue-token NAME [--name LABEL] [--scopes val:read,run:read] [--days N]
                                            make a token for a user; prints it, once
+  rotate-environment-keys                  encrypt every variable anew with the first of ENVIRONMENT_KEYS
   revoke-token TOKEN_ID                    end a token; its id is in GET /v1/me/tokens
 `
 
@@ -36,7 +38,9 @@ const commands: Readonly<Record<string, (db: Db, argument: string) => Promise<st
   'list-users': async (db) => (await listUsernames(db, wholeNumber('limit', values.limit))).join('\n'),
   'issue-token': issue,
   'revoke-token': async (db, id) => revokeToken(db, id),
+  'rotate-environment-keys': rotate,
 }
+const withoutArgument = new Set(['list-users', 'rotate-environment-keys'])
 
 await run()
 
@@ -45,7 +49,7 @@ async function run() {
   try {
     if (name === 'migrate') return await migrateAndTell()
     const command = commands[name]
-    if (!command || (name !== 'list-users' && argument === '')) return complain(usage)
+    if (!command || (argument === '' && !withoutArgument.has(name))) return complain(usage)
     await using database = openDatabase({
       url: readConfig().databaseUrl,
       connectionsMax: 1,
@@ -73,6 +77,21 @@ async function issue(db: Db, username: string): Promise<string> {
   const { text, row } = await issueToken(db, { ownerId: id, name: values.name, scopes, expiresAt })
   console.error(`Token ${row.id} for ${username}. It is shown only this once:`)
   return text
+}
+
+/** Ends with an error while any other key is in use, so that a script that goes on to remove those stops here. */
+async function rotate(db: Db): Promise<string> {
+  const keys = readConfig().environmentKeys
+  const { resealed, unreadable, keysInUse } = await rotateKeys(db, keys)
+  const others = keysInUse.filter((id) => id !== keys[0]?.id)
+  if (others.length > 0) process.exitCode = 1
+  return [
+    `${resealed} variables encrypted anew with the key ${keys[0]?.id}.`,
+    ...(unreadable > 0 ? [`${unreadable} variables cannot be opened with any of ENVIRONMENT_KEYS.`] : []),
+    others.length > 0
+      ? `Still in use: ${others.join(', ')}. Keep these keys, and run this again.`
+      : 'No other key is in use any more: the others may be removed from ENVIRONMENT_KEYS.',
+  ].join('\n')
 }
 
 function wholeNumber(option: string, value: string): number {

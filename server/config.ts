@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
+import { type EnvironmentKeys, parseKeysOrNull } from './env/keys.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
@@ -6,12 +8,30 @@ const webUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .transform((url) => url.replace(/\/+$/, ''))
 
+/** Every val gets a label in front of it, which an IP address cannot have. */
+const domainUrl = webUrl.transform((text, context) => {
+  const { href, origin, hostname } = new URL(text)
+  if (href === `${origin}/` && isIP(hostname) === 0 && !hostname.startsWith('[')) return origin
+  context.addIssue('must be a scheme and a domain only, such as https://vals.example.com')
+  return z.NEVER
+})
+
+/** The message does not repeat what it is about: it is a secret. */
+const keys = z.string().transform((text, context): EnvironmentKeys => {
+  const parsed = parseKeysOrNull(text)
+  if (parsed) return parsed
+  context.addIssue('must be a list of id:key, separated by commas; a key is 32 bytes in base64')
+  return z.NEVER
+})
+
 const Env = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
   NATS_URL: z.string().min(1).default('nats://127.0.0.1:4222'),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port.default(8080),
   PUBLIC_URL: webUrl.optional(),
+  VALS_URL: domainUrl.optional(),
+  ENVIRONMENT_KEYS: keys.optional(),
   TRUST_PROXY: flag.default(false),
   DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(1_000).default(10),
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(6_000),
@@ -28,6 +48,9 @@ export interface Config {
   readonly port: number
   /** Where the service is reached from outside; undefined: at the address it listens on. */
   readonly publicUrl: string | undefined
+  /** The domain under which vals answer; undefined: they do not. */
+  readonly valsUrl: string | undefined
+  readonly environmentKeys: EnvironmentKeys
   /** Whether X-Forwarded-* headers come from a proxy of the operator's and may be believed. */
   readonly trustProxy: boolean
   readonly databaseConnectionsMax: number
@@ -53,6 +76,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: data.HOST,
     port: data.PORT,
     publicUrl: data.PUBLIC_URL,
+    valsUrl: data.VALS_URL,
+    environmentKeys: data.ENVIRONMENT_KEYS ?? [],
     trustProxy: data.TRUST_PROXY,
     databaseConnectionsMax: data.DATABASE_CONNECTIONS_MAX,
     rateLimitPerMinute: data.RATE_LIMIT_PER_MINUTE,

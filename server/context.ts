@@ -1,14 +1,22 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Db } from './database/statement.ts'
+import type { EnvironmentKeys } from './env/keys.ts'
 import type { CallerCache } from './tokens/caller-cache.ts'
 
+/** Where things are reached from outside. */
+export interface Addresses {
+  /** The service itself, without a slash at the end. */
+  readonly baseUrl: string
+  /** The domain under which vals answer, each under a label of its own; undefined: they do not. */
+  readonly valsUrl: string | undefined
+}
+
 /** What a handler works with. `db` is a transaction where the request asked for one answer only. */
-export interface Context {
+export interface Context extends Addresses {
   readonly db: Db
   readonly bus: Bus
   readonly callers: CallerCache
-  /** Where the service is reached from outside, without a slash at the end. */
-  readonly baseUrl: string
+  readonly environmentKeys: EnvironmentKeys
   /** Runs once what was written is committed, and not at all if it is rolled back. */
   readonly afterCommit: (effect: () => void) => void
 }

@@ -1,10 +1,13 @@
 import * as comments from './comments/handlers.ts'
+import * as env from './env/handlers.ts'
 import * as likes from './likes/handlers.ts'
 import type { Metrics } from './metrics.ts'
 import * as platform from './platform/handlers.ts'
 import * as references from './references/handlers.ts'
 import type { Handlers } from './reply.ts'
 import * as runs from './runs/handlers.ts'
+import { tailValWith } from './runs/tail-val.ts'
+import type { Tails } from './runs/tails.ts'
 import * as search from './search/handlers.ts'
 import * as tokens from './tokens/handlers.ts'
 import * as users from './users/handlers.ts'
@@ -12,18 +15,20 @@ import * as vals from './vals/handlers.ts'
 import * as versions from './versions/handlers.ts'
 
 /** One handler for each operation of the contract; a missing one does not pass the type check. */
-export function createHandlers(metrics: Metrics): Handlers {
+export function createHandlers(metrics: Metrics, tails: Tails): Handlers {
   const { getMetricsFrom, createReadiness, ...platformHandlers } = platform
   return {
     ...users,
     ...vals,
     ...versions,
     ...runs,
+    tailVal: tailValWith(tails),
     ...likes,
     ...comments,
     ...references,
     ...search,
     ...tokens,
+    ...env,
     ...platformHandlers,
     getMetrics: getMetricsFrom(metrics),
     getReadiness: createReadiness(),

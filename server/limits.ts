@@ -25,7 +25,25 @@ export const limits = {
   upkeepIntervalMs: 60_000,
   upkeepBatchRows: 5_000,
   upkeepBatchesMax: 200,
+  rotationBatchRows: 200,
   runPartitionsAheadDays: 7,
+  /** Reports that go into one statement; a message that exceeds either stays whole. */
+  recordedAtOnceRows: 1_000,
+  recordedAtOnceBytes: 4 * 1024 * 1024,
+  /** How long the recorder pauses when the database does not answer: ever longer. */
+  recorderPauseMsMin: 100,
+  recorderPauseMsMax: 2_000,
+  tailsOfCallerMax: 20,
+  tailsMax: 1_000,
+  tailRetryAfterSeconds: 10,
+  /** How soon the client of a tail comes back by itself. */
+  tailRetryMs: 1_000,
+  /** Also how long a tail may go on after its token was revoked or its val deleted. */
+  tailHeartbeatMs: 15_000,
+  /** A reader of events that takes nothing for this long is cut off. */
+  eventStallMsMax: 15_000,
+  /** Of one batch; all of them are counted. */
+  faultsObservedMax: 5,
   generatedNameTriesMax: 5,
   putTriesMax: 5,
 } as const

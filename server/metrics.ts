@@ -1,15 +1,17 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 interface Sources {
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
   readonly callers: { readonly size: number }
   readonly bus: { readonly state: 'up' | 'down' }
+  /** null when it is not known. */
+  readonly recorderLag: () => Promise<number | null>
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** What Prometheus reads at /metrics. Gauges ask their source when they are read. */
-export function createMetrics({ pool, callers, bus }: Sources) {
+export function createMetrics({ pool, callers, bus, recorderLag }: Sources) {
   const register = new Registry()
   collectDefaultMetrics({ register })
   const requestSeconds = new Histogram({
@@ -37,7 +39,30 @@ export function createMetrics({ pool, callers, bus }: Sources) {
       },
     })
   }
-  return { register, observeRequest: observerOf(requestSeconds) }
+  return { register, observeRequest: observerOf(requestSeconds), ...recorderMetrics(register, recorderLag) }
+}
+
+function recorderMetrics(register: Registry, lag: Sources['recorderLag']) {
+  const registers = [register]
+  // oxlint-disable-next-line no-new -- a gauge registers itself and is read by the registry only.
+  new Gauge({
+    name: 'valley_run_reports_waiting',
+    help: 'Messages with reports of runs that wait in NATS to be recorded.',
+    registers,
+    async collect() {
+      const waiting = await lag()
+      if (waiting !== null) this.set(waiting)
+    },
+  })
+  return {
+    runsRecorded: new Counter({ name: 'valley_runs_recorded_total', help: 'Runs written down.', registers }),
+    runsDropped: new Counter({
+      name: 'valley_run_reports_dropped_total',
+      help: 'Reports of runs that are not written down, by the reason.',
+      labelNames: ['why'],
+      registers,
+    }),
+  }
 }
 
 /** Looks each pair of labels up once: the histogram's own look-up costs more than the observation. */

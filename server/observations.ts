@@ -1,4 +1,4 @@
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
 export interface RequestSeen {
@@ -48,7 +48,35 @@ export function createObservations(level: Config['logLevel']) {
       log.info({ event: 'upkeep', ...done }, 'Upkeep done'),
     upkeepFailed: (cause: unknown) =>
       log.warn({ event: 'upkeep_failed', err: cause }, 'Upkeep will try again'),
+    ...observationsOfRuns(log),
     startFailed: (cause: unknown) =>
       log.fatal({ event: 'start_failed', err: cause }, 'The server cannot start'),
+  }
+}
+
+/** What has to do with runners and the runs that they report. */
+function observationsOfRuns(log: Logger) {
+  return {
+    busTrouble: (doing: string, cause: unknown) =>
+      log.warn({ event: 'bus_trouble', doing, err: cause }, `NATS is there but would not ${doing}`),
+    reportDropped: (cause: unknown) =>
+      log.error({ event: 'report_dropped', err: cause }, 'A run cannot be recorded, and will not be'),
+    recordingPaused: (cause: unknown) =>
+      log.warn({ event: 'recording_paused', err: cause }, 'Runs cannot be recorded now; they wait in NATS'),
+    runnerNotAnswered: (question: string, cause: unknown) =>
+      log.warn(
+        { event: 'runner_not_answered', question, err: cause },
+        'A runner was told to ask again later',
+      ),
+    runnerAnswerFailed: (question: string, cause: unknown) =>
+      log.error(
+        { event: 'runner_answer_failed', question, err: cause },
+        'A runner got no answer by our fault',
+      ),
+    environmentUnreadable: (valId: string, names: readonly string[]) =>
+      log.error(
+        { event: 'environment_unreadable', valId, names },
+        'A val cannot run: no key of ENVIRONMENT_KEYS opens these variables',
+      ),
   }
 }

@@ -1,8 +1,9 @@
-import type { AnswerOf, BodyOf, RequestOf } from '@valley/contract/operation.ts'
+import type { AnswerOf, BodyOf, EventOf, Operation, RequestOf } from '@valley/contract/operation.ts'
 import type { operations, OperationName } from '@valley/contract/operations.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { IfMatch } from './etag.ts'
+import type { EventStream } from './event-stream.ts'
 
 type Declared<Name extends OperationName> = (typeof operations)[Name]
 
@@ -11,6 +12,8 @@ export type Request<Name extends OperationName> = RequestOf<Declared<Name>> & {
   /** The path and query as they were sent, for the links of a list. */
   readonly target: string
   readonly ifMatch: IfMatch | null
+  /** The event after which the caller wants to go on. */
+  readonly lastEventId: string | null
 }
 
 /** An answer with a status other than the only declared one, or with a Location. */
@@ -28,7 +31,10 @@ export class Reply<Status, Body> {
 
 type ReplyOf<Answer> = Answer extends { status: infer Status; body: infer Body } ? Reply<Status, Body> : never
 
-type Answer<Name extends OperationName> = ReplyOf<AnswerOf<Declared<Name>>> | BodyOf<Declared<Name>>
+type Answer<Name extends OperationName> =
+  Declared<Name> extends { events: NonNullable<Operation['events']> }
+    ? EventStream<EventOf<Declared<Name>>>
+    : ReplyOf<AnswerOf<Declared<Name>>> | BodyOf<Declared<Name>>
 
 type CallerOf<Name extends OperationName> = {
   none: null

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connectBus } from '@valley/bus/connect-bus.ts'
+import { type Bus, connectBus } from '@valley/bus/connect-bus.ts'
 import type { Config } from './config.ts'
 import { migrate } from './database/migrate.ts'
 import { openDatabase } from './database/open-database.ts'
 import { createHandlers } from './handlers.ts'
-import { drain } from './http/drain.ts'
+import { drain, trackConnections } from './http/drain.ts'
 import { createListener } from './http/create-listener.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
 import { UnderWay } from './http/under-way.ts'
@@ -13,6 +13,9 @@ import { limits } from './limits.ts'
 import { createMetrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
 import { readDocsFiles } from './platform/docs.ts'
+import { serveRunners } from './serve-runners.ts'
+import { recorderName, startRecorder } from './runs/recorder.ts'
+import { Tails } from './runs/tails.ts'
 import { CallerCache } from './tokens/caller-cache.ts'
 import { TokenUses } from './tokens/token-uses.ts'
 import { startUpkeep } from './upkeep/upkeep.ts'
@@ -33,20 +36,17 @@ export async function startServer(config: Config, observe: Observations): Promis
       onIdleError: observe.connectionLost,
     }),
   )
-  const bus = opened.use(
-    connectBus({
-      url: config.natsUrl,
-      name: 'server',
-      onChange: observe.busChanged,
-      onBadMessage: observe.badMessage,
-    }),
-  )
+  const bus = opened.use(openBus(config, observe))
   const callers = new CallerCache()
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.tokenUsesLost))
-  const metrics = createMetrics({ pool, callers, bus })
+  const { environmentKeys } = config
+  serveRunners(bus, { db, callers, tokenUses, environmentKeys, observe })
+  const metrics = createMetrics({ pool, callers, bus, recorderLag: () => bus.lagOf(recorderName) })
   opened.use(await startUpkeep({ db, config, observe }))
+  opened.use(startRecorder({ db, bus, metrics, observe }))
 
+  const tails = new Tails()
   let url = ''
   const listener = createListener(
     {
@@ -59,17 +59,28 @@ export async function startServer(config: Config, observe: Observations): Promis
       observe,
       limiter: new RateLimiter(),
       underWay: new UnderWay(),
-      handlers: createHandlers(metrics),
+      handlers: createHandlers(metrics, tails),
       defaultBaseUrl: () => config.publicUrl ?? url,
     },
     readDocsFiles(),
   )
   const server = createServer(serverOptions, listener)
   server.maxConnections = limits.connectionsMax
+  const connections = trackConnections(server)
   url = await listen(server, config)
-  opened.defer(() => drain(server, observe))
+  opened.defer(() => drain(server, { observe, endStreams: () => tails.close(), connections }))
   const toClose = opened.move()
   return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
+}
+
+function openBus({ natsUrl }: Config, observe: Observations): Bus {
+  return connectBus({
+    url: natsUrl,
+    name: 'server',
+    onChange: observe.busChanged,
+    onBadMessage: observe.badMessage,
+    onTrouble: observe.busTrouble,
+  })
 }
 
 const serverOptions = {

@@ -17,3 +17,14 @@ test('a pool with a full queue refuses by rejecting, so that nobody is surprised
   await assert.rejects(refused, { name: 'Fault', code: 'unavailable' })
   await Promise.all([held, ...waiting])
 })
+
+test('a database that only statements were executed on leaves no connection open, so that a command ends at once', async () => {
+  await using server = await openTestServer()
+  const { pool } = await (async () => {
+    await using database = openDatabase({ url: server.databaseUrl, connectionsMax: 1, onIdleError: () => {} })
+    await selectOne(database.db, {})
+    assert.equal(database.pool.totalCount, 1)
+    return database
+  })()
+  assert.equal(pool.totalCount, 0)
+})

@@ -44,7 +44,15 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
       return Promise.reject(error)
     }
   })
-  return { db, pool, [Symbol.asyncDispose]: () => db.destroy() }
+  return {
+    db,
+    pool,
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      // Kysely ends only a pool that it has used itself.
+      if (!pool.ended) await pool.end()
+    },
+  }
 }
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ

@@ -73,5 +73,13 @@ export interface Schema {
     sealed_answer: Buffer | null
     created_at: Generated<Date>
   }
+  variables: {
+    owner_id: string
+    holder_id: string
+    name: string
+    id: string
+    key_id: string
+    sealed_value: Buffer
+  }
   deleted_vals: { val_id: string; owner_id: string; deleted_at: Generated<Date> }
 }

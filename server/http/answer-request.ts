@@ -9,6 +9,7 @@ import { renderFault, type Rendered } from './render.ts'
 import { requestIdOf } from './request-id.ts'
 import type { NamedOperation } from './route.ts'
 import { flatten, send } from './send.ts'
+import { sendEvents } from './send-events.ts'
 import { type Progress, serveOperation } from './serve-operation.ts'
 
 /** What every answer carries. Tokens only, no cookies: any page may call the API. */
@@ -49,11 +50,11 @@ export async function answerRequest(
   }
   const origin = raw.incoming.headers.origin === undefined ? [] : exposedHeaders
   const { status, headers, body } = await encode(raw, rendered)
-  send(raw.outgoing, {
-    status,
-    headers: flatten([...standingHeaders, ...origin, 'x-request-id', requestId], progress.headers, headers),
-    body,
-  })
+  const allHeaders = flatten(
+    [...standingHeaders, ...origin, 'x-request-id', requestId],
+    progress.headers,
+    headers,
+  )
   tell(services, {
     fault,
     seen: {
@@ -64,6 +65,8 @@ export async function answerRequest(
       userId: progress.caller?.id ?? null,
     },
   })
+  if (rendered.stream) return sendEvents(raw, allHeaders, rendered.stream)
+  return send(raw.outgoing, { status, headers: allHeaders, body })
 }
 
 function faultOf(error: unknown): Fault {

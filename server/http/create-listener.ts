@@ -69,7 +69,7 @@ function preflightHeaders(allow: string) {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': allow,
     'access-control-allow-headers':
-      'authorization, content-type, if-match, if-none-match, idempotency-key, x-request-id',
+      'authorization, content-type, if-match, if-none-match, idempotency-key, last-event-id, x-request-id',
     'access-control-max-age': '86400',
   }
 }

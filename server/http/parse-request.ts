@@ -24,12 +24,14 @@ export interface ParsedRequest {
   readonly bodyText: string
   readonly target: string
   readonly ifMatch: IfMatch | null
+  readonly lastEventId: string | null
 }
 
 /** Everything that the operation declares, parsed; the first part that does not fit ends it. */
 export function parseRequest(operation: Operation, raw: RawRequest, bodyText: string): ParsedRequest {
   const { incoming, params, target } = raw
   const ifMatch = operation.ifMatch && incoming.headers['if-match']
+  const lastEventId = operation.events && incoming.headers['last-event-id']
   return {
     params: operation.params && parseParams(operation.params, params),
     query: operation.query && parsePart('query', operation.query, queryOf(target)),
@@ -37,6 +39,7 @@ export function parseRequest(operation: Operation, raw: RawRequest, bodyText: st
     bodyText,
     target,
     ifMatch: typeof ifMatch === 'string' ? parseIfMatch(ifMatch) : null,
+    lastEventId: typeof lastEventId === 'string' ? lastEventId : null,
   }
 }
 

@@ -53,8 +53,13 @@ async function serveCaller(
   const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
   const context = contextOf(services, raw.incoming)
   const key = idempotencyKeyOf(operation, raw.incoming)
-  if (key === null || caller === null) return answer(context)
-  return answerIdempotently(context, { caller, key, raw, request }, answer)
+  const rendered =
+    key === null || caller === null
+      ? await answer(context)
+      : await answerIdempotently(context, { caller, key, raw, request }, answer)
+  // Whoever is told that it is saved may call it at once.
+  if (operation.method !== 'GET') await services.bus.hintsTaken()
+  return rendered
 }
 
 function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {
@@ -107,7 +112,8 @@ function takeAnonymously({ limiter, config }: HttpServices, incoming: IncomingMe
 function contextOf(services: HttpServices, incoming: IncomingMessage): Context {
   const { db, bus, callers, config, defaultBaseUrl } = services
   const baseUrl = config.trustProxy ? baseUrlOf(incoming, defaultBaseUrl()) : defaultBaseUrl()
-  return { db, bus, callers, baseUrl, afterCommit: (effect) => effect() }
+  const { valsUrl, environmentKeys } = config
+  return { db, bus, callers, baseUrl, valsUrl, environmentKeys, afterCommit: (effect) => effect() }
 }
 
 function idempotencyKeyOf({ method }: Operation, { headers }: IncomingMessage): string | null {

@@ -3,8 +3,8 @@ import type { Caller } from '../caller.ts'
 import { isLockTimeout } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault, unavailable } from '../fault.ts'
+import { seal, unseal } from '../seal.ts'
 import { claimKey, keepAnswer, selectKey } from './queries.ts'
-import { seal, sealKeyOf, unseal } from './seal.ts'
 
 export interface OnceRequest {
   readonly caller: Caller
@@ -35,6 +35,14 @@ export async function answerOnce<Answer>(
     await keepAnswer(transaction, { ...of, sealed_answer: seal(sealKey, JSON.stringify(first)) })
     return first
   })
+}
+
+/**
+ * What opens a kept answer, which may hold a new token or private code: the caller's own secret, of which the database
+ * knows only a hash.
+ */
+function sealKeyOf(tokenText: string, idempotencyKey: string): Buffer {
+  return hash('sha256', `valley idempotency\n${tokenText}\n${idempotencyKey}`, 'buffer')
 }
 
 async function readAnswer<Answer>(

@@ -16,8 +16,8 @@ export const unlikeVal: Handler<'unlikeVal'> = async ({ db }, caller, { params }
   if (rows.length === 0) await findReadableVal(db, caller, params.val_id)
 }
 
-export const listMyLikes: Handler<'listMyLikes'> = async ({ db, baseUrl }, caller, request) => {
+export const listMyLikes: Handler<'listMyLikes'> = async (context, caller, request) => {
   const span = idSpan(request)
-  const rows = await selectLikedVals(db, { user_id: caller.id }, span)
-  return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ like_id }) => like_id })
+  const rows = await selectLikedVals(context.db, { user_id: caller.id }, span)
+  return pageOfVals(context, request, { span, rows, keyOf: ({ like_id }) => like_id })
 }

@@ -1,7 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { RunError, RunSource, RunStatus } from '@valley/contract/runs.ts'
+import type { RunDetails, RunError, RunSource, RunStatus } from '@valley/contract/runs.ts'
 import { listStatement } from '../database/list-statement.ts'
+import { statement } from '../database/statement.ts'
 import type { MentionRow } from '../vals/val-row.ts'
+
+/** Of `runs` r, `vals` v and its owner u. */
+const runColumns = sql`r.id, r.parent_id, r.source, r.status, r.error, r.started_at, r.ended_at,
+  v.id AS val_id, v.name AS val_name, v.privacy AS val_privacy, r.version AS val_version,
+  v.owner_id AS val_owner_id, u.username AS val_username`
 
 export interface RunRow extends MentionRow {
   readonly id: string
@@ -12,6 +18,40 @@ export interface RunRow extends MentionRow {
   readonly started_at: Date | null
   readonly ended_at: Date | null
 }
+
+export interface RunDetailsRow extends RunRow {
+  readonly args: RunDetails['args'] | null
+  readonly return_value: RunDetails['returnValue']
+  readonly logs: RunDetails['logs'] | null
+  readonly request: RunDetails['request']
+  readonly response: RunDetails['response']
+  readonly timings: RunDetails['timings'] | null
+  /** A bigint, which pg reads as text. */
+  readonly memory_peak_bytes: string | null
+}
+
+/** A run that has not ended has no details yet. */
+export const selectRun = statement<{ id: string; owner_id: string }, RunDetailsRow>(
+  (arg) => sql<RunDetailsRow>`
+    SELECT ${runColumns}, d.args, d.return_value, d.logs, d.request, d.response, d.timings, d.memory_peak_bytes
+    FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
+      LEFT JOIN run_details d ON d.id = ${arg('id')}
+    WHERE r.id = ${arg('id')} AND r.owner_id = ${arg('owner_id')}`,
+)
+
+interface TailArgs {
+  token_id: string
+  owner_id: string
+  val_id: string
+}
+
+/** A row as long as the token is good and the val is its owner's. */
+export const selectMayTail = statement<TailArgs, object>(
+  (arg) => sql<object>`
+    SELECT FROM tokens t JOIN vals v ON v.id = ${arg('val_id')} AND v.owner_id = ${arg('owner_id')}
+    WHERE t.id = ${arg('token_id')} AND t.owner_id = ${arg('owner_id')}
+      AND (t.expires_at IS NULL OR t.expires_at > now())`,
+)
 
 interface RunArgs {
   owner_id: string
@@ -40,9 +80,7 @@ export function selectRuns(shape: RunShape): ListRuns {
 function writeListRuns({ ofOneVal, error, sources }: RunShape) {
   return listStatement<RunArgs, RunRow>(
     (arg, span) => sql<RunRow>`
-      SELECT r.id, r.parent_id, r.source, r.status, r.error, r.started_at, r.ended_at,
-        v.id AS val_id, v.name AS val_name, v.privacy AS val_privacy, r.version AS val_version,
-        v.owner_id AS val_owner_id, u.username AS val_username
+      SELECT ${runColumns}
       FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
       WHERE r.owner_id = ${arg('owner_id')} AND ${span.within(sql.ref('r.id'))}
         ${ofOneVal ? sql`AND r.val_id = ${arg('val_id')}` : sql``}
@@ -57,3 +95,29 @@ function endedAs(error: boolean | undefined): RawBuilder<unknown> {
   if (error === undefined) return sql``
   return error ? sql`AND r.status IN ('failed', 'timed_out', 'canceled')` : sql`AND r.status = 'succeeded'`
 }
+
+/**
+ * Records reports, given as a JSON array. A val that is gone gets no rows: its purge may be over, and would leave them.
+ * The lock keeps a val from going meanwhile; saves of it do not wait for that.
+ */
+export const insertRuns = statement<{ reports: string }, { recorded: number; known: number }>(
+  (arg) => sql<{ recorded: number; known: number }>`
+    WITH known AS MATERIALIZED (
+      SELECT r.* FROM jsonb_to_recordset(${arg('reports')}::jsonb) AS r(
+        id uuid, "valId" uuid, "ownerId" uuid, version integer, source run_source, status run_status, error jsonb,
+        "startedAtMs" bigint, "endedAtMs" bigint, request jsonb, response jsonb, timings jsonb,
+        "memoryPeakBytes" bigint, logs jsonb)
+      JOIN vals v ON v.id = r."valId" AND v.owner_id = r."ownerId"
+      FOR KEY SHARE OF v
+    ), recorded AS (
+      INSERT INTO runs (id, owner_id, val_id, version, source, status, started_at, ended_at, error)
+      SELECT id, "ownerId", "valId", version, source, status, to_timestamp("startedAtMs" / 1000.0),
+        to_timestamp("endedAtMs" / 1000.0), error
+      FROM known ON CONFLICT DO NOTHING RETURNING 1
+    ), details AS (
+      INSERT INTO run_details (id, owner_id, logs, request, response, timings, memory_peak_bytes)
+      SELECT id, "ownerId", logs, request, response, timings, "memoryPeakBytes"
+      FROM known ON CONFLICT DO NOTHING
+    )
+    SELECT (SELECT count(*)::integer FROM recorded) AS recorded, (SELECT count(*)::integer FROM known) AS known`,
+)

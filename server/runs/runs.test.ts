@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Run, RunStatus } from '@valley/contract/runs.ts'
+import { sql } from 'kysely'
+import type { Run, RunDetails, RunStatus } from '@valley/contract/runs.ts'
 import type { Val } from '@valley/contract/vals.ts'
 import { assertFault } from '../testing/assert-fault.ts'
 import { newCaller, type TestCaller } from '../testing/call-as.ts'
@@ -122,4 +123,25 @@ test('runs of other days are in the same list, newest first', async () => {
     ids.unshift(await insertRun(server, val, { createdAt: new Date(Date.now() + days * dayMs) }))
   }
   assert.deepEqual(await runIds(alice, '/v1/me/runs'), ids)
+})
+
+test('a run that waits has nothing to show yet, and is its owner’s only', async () => {
+  const [alice, bob] = [await newCaller(server, 'alice'), await newCaller(server, 'bob')]
+  const val = await createVal(alice)
+  const id = await insertRun(server, val, { status: 'queued', source: 'api' })
+  await sql`DELETE FROM run_details WHERE id = ${id}`.execute(server.db)
+  const { body } = await alice.get<RunDetails>(`/v1/runs/${id}`)
+  const [listed] = (await readList<Run>(alice, `/v1/vals/${val.id}/runs`)).data
+  assert.deepEqual(body, {
+    ...listed,
+    args: [],
+    returnValue: null,
+    logs: [],
+    request: null,
+    response: null,
+    timings: { queuedMs: 0, bootMs: 0, runMs: 0, cpuMs: null },
+    memoryPeakBytes: null,
+  })
+  assertFault(await bob.get(`/v1/runs/${id}`), 'not_found')
+  for (const unknown of ['x', '0', val.id]) assertFault(await alice.get(`/v1/runs/${unknown}`), 'not_found')
 })

@@ -7,11 +7,11 @@ import { type SearchArgs, searchQuery, type SearchSpan, type Tier } from './quer
 /** Shorter pieces of a name are not in the trigram index. */
 const trigramChars = 3
 
-export const searchVals: Handler<'searchVals'> = async ({ db, baseUrl }, caller, request) => {
+export const searchVals: Handler<'searchVals'> = async (context, caller, request) => {
   const span = searchSpan(request)
   const args = { ...readQuery(request.query.query), ownerId: caller?.id ?? null }
-  const { rows } = await searchQuery(args, span).execute(db)
-  return pageOfVals(baseUrl, request, { span, rows, keyOf: ({ tier, id }) => `${tier}${id}` })
+  const { rows } = await searchQuery(args, span).execute(context.db)
+  return pageOfVals(context, request, { span, rows, keyOf: ({ tier, id }) => `${tier}${id}` })
 }
 
 /** Every word has to occur; the last may be the beginning of one, since it may still be being typed. */

@@ -1,7 +1,7 @@
 import type { OperationName } from '@valley/contract/operations.ts'
 import type { Scope } from '@valley/contract/scopes.ts'
 
-/** Status and error code; for a list also whether it shows the val (or the token) that the cell is about. */
+/** Status and error code; for a list also whether it shows the val (or the token, or the variable) that the cell is about. */
 export type Outcome =
   | '200'
   | '201'
@@ -39,7 +39,7 @@ const always204 = ['204', '204', '204'] as const
 const always404 = ['404 not_found', '404 not_found', '404 not_found'] as const
 
 /**
- * Who may do what. The val, its comment and the token are the owner's. The stranger liked the val, commented on it
+ * Who may do what. The val, its comment, the token and the variables are the owner's. The stranger liked the val, commented on it
  * and is imported by it from the time before it got its privacy. Bad tokens are refused by the rule in `outcomeOf`.
  */
 export const matrix: Readonly<Record<OperationName, Row>> = {
@@ -71,6 +71,8 @@ export const matrix: Readonly<Record<OperationName, Row>> = {
 
   listMyRuns: { scope: 'run:read', noToken: refused, stranger: hidden, owner: shown },
   listValRuns: { scope: 'run:read', noToken: refused, stranger: always404, owner: shown },
+  getRun: { scope: 'run:read', noToken: refused, stranger: always404, owner: always200 },
+  tailVal: { scope: 'run:read', noToken: refused, stranger: always404, owner: always200 },
 
   listMyLikes: { scope: 'user:read', noToken: refused, stranger: shownUnlessPrivate, owner: hidden },
   likeVal: { scope: 'user:write', noToken: refused, stranger: ['204', '204', '404 not_found'], owner: '204' },
@@ -92,6 +94,13 @@ export const matrix: Readonly<Record<OperationName, Row>> = {
   listMyTokens: { scope: 'user:read', noToken: refused, stranger: '200 hidden', owner: '200 shown' },
   createToken: { scope: 'user:write', noToken: refused, stranger: '201', owner: '201' },
   deleteToken: { scope: 'user:write', noToken: refused, stranger: '404 not_found', owner: '204' },
+
+  listMyVariables: { scope: 'user:read', noToken: refused, stranger: '200 hidden', owner: '200 shown' },
+  setMyVariable: { scope: 'user:write', noToken: refused, stranger: '204', owner: '204' },
+  deleteMyVariable: { scope: 'user:write', noToken: refused, stranger: '204', owner: '204' },
+  listValVariables: { scope: 'val:read', noToken: refused, stranger: always404, owner: shown },
+  setValVariable: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
+  deleteValVariable: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
 
   getHealth: anyone,
   getReadiness: anyone,

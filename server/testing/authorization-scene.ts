@@ -54,9 +54,12 @@ async function revokedToken(server: TestServer, owner: Actor): Promise<string> {
 /** What a request can be about: all of it the owner's. */
 export interface Scene {
   readonly val: Val
+  readonly runId: string
   readonly commentId: string
   readonly tokenId: string
 }
+
+const variableName = 'SCENE_KEY'
 
 export async function setScene(
   server: TestServer,
@@ -67,14 +70,16 @@ export async function setScene(
   const current = await saveCode(owner, val, 'export default 2')
   const { body: comment } = await owner.post<Comment>(`/v1/vals/${val.id}/comments`, { comment: 'Mine.' })
   const strangers = await createVal(stranger)
-  await Promise.all([
+  const [runId] = await Promise.all([
+    insertRun(server, current),
     stranger.post(`/v1/vals/${val.id}/comments`, { comment: 'Not mine.' }),
     stranger.put(`/v1/me/likes/${val.id}`),
-    insertRun(server, current),
+    owner.put(`/v1/me/env/${variableName}`, { value: 'secret' }),
+    owner.put(`/v1/vals/${val.id}/env/${variableName}`, { value: 'secret' }),
     insertReference(server, { importer: current, imported: strangers }),
   ])
   assert.equal((await owner.put(`/v1/vals/${val.id}`, { privacy })).status, 204)
-  return { val, commentId: comment.id, tokenId: (await server.issueToken(owner.user)).id }
+  return { val, runId, commentId: comment.id, tokenId: (await server.issueToken(owner.user)).id }
 }
 
 /** Sends the request of a cell and tells what came of it, in the words of the matrix. */
@@ -92,8 +97,13 @@ export async function tryCell(
   if (status >= 400) return `${status} ${answer.code}`
   const isAboutPresence = cell.expected.endsWith('shown') || cell.expected.endsWith('hidden')
   if (!isAboutPresence) return String(status)
-  const mark = name === 'listMyTokens' ? scene.tokenId : scene.val.id
-  return `${status} ${JSON.stringify(answer.data).includes(mark) ? 'shown' : 'hidden'}`
+  return `${status} ${JSON.stringify(answer.data).includes(markOf(name, scene)) ? 'shown' : 'hidden'}`
+}
+
+/** What tells that a list shows the scene. */
+function markOf(name: OperationName, { val, tokenId }: Scene): string {
+  if (name === 'listMyTokens') return tokenId
+  return name === 'listMyVariables' || name === 'listValVariables' ? variableName : val.id
 }
 
 function bodyOf(name: OperationName, { body, exampleBody }: Operation, { val }: Scene) {
@@ -102,15 +112,18 @@ function bodyOf(name: OperationName, { body, exampleBody }: Operation, { val }: 
   return { ...exampleBody, ...(isNamed && { name: val.name }) }
 }
 
-function pathOf({ path, query }: Operation, { owner }: Actors, { val, commentId, tokenId }: Scene): string {
+function pathOf({ path, query }: Operation, { owner }: Actors, scene: Scene): string {
+  const { val, runId, commentId, tokenId } = scene
   const params: Readonly<Record<string, string>> = {
     val_id: val.id,
     val_name: val.name,
     version: '1',
+    run_id: runId,
     user_id: owner.user.id,
     username: owner.user.username,
     comment_id: commentId,
     token_id: tokenId,
+    name: variableName,
   }
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, param: string) => params[param] ?? `{${param}}`)
   return query && 'query' in query.shape ? `${filled}?query=${val.name}` : filled

@@ -22,7 +22,9 @@ export async function checkedFetch(input: string | URL, init: RequestInit = {}):
   const known = paths.find(({ pattern }) => pattern.test(pathname))?.path
   const operation = known === undefined ? undefined : document.paths[known]?.[method]
   if (known === undefined || operation === undefined) return response
-  await checkAnswer(response.clone(), { method, path: known })
+  // What goes on is not read here: a clone of it would have to be kept.
+  const isEndless = response.headers.get('content-type') === 'text/event-stream'
+  if (!isEndless) await checkAnswer(response.clone(), { method, path: known })
   return response
 }
 

@@ -4,6 +4,7 @@ import type { Scope } from '@valley/contract/scopes.ts'
 import { readConfig } from '../config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Db } from '../database/statement.ts'
+import { newKeyText } from '../env/keys.ts'
 import { createObservations } from '../observations.ts'
 import { startServer } from '../start-server.ts'
 import { issueToken } from '../tokens/issue-token.ts'
@@ -38,6 +39,7 @@ export async function openTestServer(env: Readonly<Record<string, string>> = {})
     DATABASE_URL: databaseUrl,
     NATS_URL: required('TEST_NATS_URL'),
     PORT: '0',
+    ENVIRONMENT_KEYS: newKeyText('test'),
     LOG_LEVEL: 'error',
     RATE_LIMIT_PER_MINUTE: '10000000',
     RATE_LIMIT_ANONYMOUS_PER_MINUTE: '10000000',

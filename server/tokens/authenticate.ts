@@ -21,9 +21,21 @@ export async function authenticate(
   if (text === undefined) throw unauthenticated('Send the token as "Authorization: Bearer vly_…".')
   const found = await callers.find(text, () => loadCaller(lookUp, text))
   if (found === null) throw unauthenticated('The token is unknown or was revoked. Make a new one.')
-  if (found.expiresAt && found.expiresAt.getTime() <= Date.now())
-    throw unauthenticated('The token has expired. Make a new one.')
+  if (hasEnded(found)) throw unauthenticated('The token has expired. Make a new one.')
   return found
+}
+
+/** Whose token has this hash, for a runner, which never sends the token itself; null when it is not good. */
+export async function findCallerOfHashOrNull(
+  { db, callers }: Omit<Authentication, 'enter'>,
+  tokenHash: string,
+): Promise<Caller | null> {
+  const found = await callers.find(tokenHash, () => findCallerByHashOrNull(db, Buffer.from(tokenHash, 'hex')))
+  return found === null || hasEnded(found) ? null : found
+}
+
+function hasEnded({ expiresAt }: Caller): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= Date.now()
 }
 
 /** The token inside an Authorization header. */
@@ -41,7 +53,11 @@ async function loadCaller(
 ): Promise<Caller | null> {
   if (!isTokenText(text)) throw unauthenticated('The token is mistyped or cut short. Copy it again.')
   using _ = enter()
-  const [row] = (await selectCallerByHash(db, { hash: hashToken(text) })).rows
+  return await findCallerByHashOrNull(db, hashToken(text))
+}
+
+async function findCallerByHashOrNull(db: Db, tokenHash: Buffer): Promise<Caller | null> {
+  const [row] = (await selectCallerByHash(db, { hash: tokenHash })).rows
   if (!row) return null
   const { owner_id: id, username, token_id: tokenId, scopes, expires_at: expiresAt } = row
   return { id, username, tokenId, scopes, expiresAt }

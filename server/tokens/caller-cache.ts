@@ -14,7 +14,10 @@ interface Entry {
 export class CallerCache {
   readonly #entries = new RecentMap<string, Entry>(limits.callersCachedMax)
 
-  /** Requests that come together share one look-up; a failed or empty one is not remembered. */
+  /**
+   * Requests that come together share one look-up; a failed or empty one is not remembered. Instead of its text, a token
+   * may be named by its hash in hexadecimal digits, which looks like no token.
+   */
   find(tokenText: string, load: () => Promise<Caller | null>): Promise<Caller | null> {
     const known = this.#entries.get(tokenText)
     if (known && known.until > Date.now()) return known.caller

@@ -113,6 +113,11 @@ export const purges = {
     (arg) => sql`depends_on_id = ${arg('val_id')}`,
   ),
   runs: purgeRuns,
+  variables: purge(
+    'variables',
+    'owner_id, holder_id, name',
+    (arg) => sql`owner_id = ${arg('owner_id')} AND holder_id = ${arg('val_id')}`,
+  ),
 } as const
 
 export const selectReleasedCodes = statement<{ limit: number }, { hash: Buffer }>(

@@ -31,6 +31,7 @@ async function rowsAbout({ id }: Val): Promise<Readonly<Record<string, number>>>
       (SELECT count(*)::int FROM comments WHERE val_id = ${id}) AS comments,
       (SELECT count(*)::int FROM val_references WHERE ${id} IN (val_id, depends_on_id)) AS references,
       (SELECT count(*)::int FROM runs WHERE val_id = ${id}) AS runs,
+      (SELECT count(*)::int FROM variables WHERE holder_id = ${id}) AS variables,
       (SELECT count(*)::int FROM documents WHERE val_id = ${id}) AS documents,
       (SELECT count(*)::int FROM deleted_vals WHERE val_id = ${id}) AS deleted_vals`.execute(server.db)
   return rows[0] ?? assert.fail()
@@ -52,6 +53,7 @@ test('after the deletion of a val, everything that hung on it is purged, and not
   for (const name of ['doomed', 'kept']) {
     const val = await createVal(alice, { name, code: `${name} one` })
     vals.push(await saveCode(alice, val, `${name} two`))
+    await alice.put(`/v1/vals/${val.id}/env/SECRET`, { value: name })
     await bob.put(`/v1/me/likes/${val.id}`)
     await bob.post(`/v1/vals/${val.id}/comments`, { comment: 'Hm.' })
   }
@@ -61,6 +63,7 @@ test('after the deletion of a val, everything that hung on it is purged, and not
   await insertReference(server, { importer: kept, imported: doomed })
   const other = await createVal(bob)
   await insertReference(server, { importer: other, imported: kept })
+  await alice.put('/v1/me/env/SECRET', { value: 'of all her vals' })
   const keptBefore = await rowsAbout(kept)
 
   assert.equal((await alice.delete(`/v1/vals/${doomed.id}`)).status, 204)
@@ -69,6 +72,7 @@ test('after the deletion of a val, everything that hung on it is purged, and not
   const nothing = Object.fromEntries(Object.keys(keptBefore).map((table) => [table, 0]))
   assert.deepEqual(await rowsAbout(doomed), nothing)
   assert.equal(await detailsOf(runs), 1)
+  assert.equal((await alice.get<{ data: unknown[] }>('/v1/me/env')).body.data.length, 1)
   assert.deepEqual(await rowsAbout(kept), { ...keptBefore, references: 1 })
   assert.deepEqual(await codesKept(['doomed one', 'doomed two', 'kept one', 'kept two']), [
     'kept one',

@@ -17,6 +17,10 @@ export const selectUserByName = statement<{ username: string }, UserRow>((arg) =
   build.selectFrom('users').selectAll().where('username', '=', arg('username')),
 )
 
+export const selectUserForUpdate = statement<{ id: string }, { id: string }>(
+  (arg) => sql<{ id: string }>`SELECT id FROM users WHERE id = ${arg('id')} FOR NO KEY UPDATE`,
+)
+
 export const insertUser = statement<{ id: string; username: string; email: string | null }, InsertResult>(
   (arg) =>
     build.insertInto('users').values({ id: arg('id'), username: arg('username'), email: arg('email') }),

@@ -53,6 +53,11 @@ export async function lockOwnValOrNull(db: Db, caller: Caller, id: string) {
   return rows[0] ?? null
 }
 
+/** The same for what nobody else may see: whoever does not own it finds no such val. */
+export async function lockOwnValOrHide(db: Db, caller: Caller, id: string): Promise<void> {
+  if ((await lockOwnValOrNull(db, caller, id)) === null) throw missing()
+}
+
 function readable(val: ValRow | undefined, caller: Caller | null): ValRow {
   if (!val || (val.privacy === 'private' && val.owner_id !== caller?.id)) throw missing()
   return val

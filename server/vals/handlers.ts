@@ -16,25 +16,24 @@ import { deleteValRow, selectPublicValsOfOwner, selectValsOfOwner } from './quer
 import * as save from './save-val.ts'
 
 export const createVal: Handler<'createVal'> = async (context, caller, { body, query }) => {
-  const name = body.name ?? query.name
-  const row = await save.createVal(context, caller, name === undefined ? body : { ...body, name })
-  const val = presentVal(row, context.baseUrl)
+  const row = await save.createVal(context, caller, { ...query, ...body })
+  const val = presentVal(row, context)
   return new Reply(201, val, val.links.self)
 }
 
 export const putVal: Handler<'putVal'> = async (context, caller, { body, ifMatch }) => {
   const { row, outcome } = await save.putVal(context, caller, { fields: body, ifMatch })
-  const val = presentVal(row, context.baseUrl)
+  const val = presentVal(row, context)
   return outcome === 'created' ? new Reply(201, val, val.links.self) : new Reply(200, val)
 }
 
-export const getVal: Handler<'getVal'> = async ({ db, baseUrl }, caller, { params }) => {
-  return presentVal(await findReadableVal(db, caller, params.val_id), baseUrl)
+export const getVal: Handler<'getVal'> = async (context, caller, { params }) => {
+  return presentVal(await findReadableVal(context.db, caller, params.val_id), context)
 }
 
-export const getValByName: Handler<'getValByName'> = async ({ db, baseUrl }, caller, { params }) => {
+export const getValByName: Handler<'getValByName'> = async (context, caller, { params }) => {
   const { username, val_name: name } = params
-  return presentVal(await findReadableValByName(db, caller, { username, name }), baseUrl)
+  return presentVal(await findReadableValByName(context.db, caller, { username, name }), context)
 }
 
 export const getModule: Handler<'getModule'> = async ({ db }, caller, { params, query }) => {
@@ -66,16 +65,16 @@ export const deleteVal: Handler<'deleteVal'> = async (context, caller, { params,
   save.announce(context, val)
 }
 
-export const listMyVals: Handler<'listMyVals'> = async ({ db, baseUrl }, caller, request) => {
+export const listMyVals: Handler<'listMyVals'> = async (context, caller, request) => {
   const span = idSpan(request)
-  const rows = await selectValsOfOwner(db, { owner_id: caller.id }, span)
-  return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })
+  const rows = await selectValsOfOwner(context.db, { owner_id: caller.id }, span)
+  return pageOfVals(context, request, { span, rows, keyOf: (row) => row.id })
 }
 
-export const listUserVals: Handler<'listUserVals'> = async ({ db, baseUrl }, caller, request) => {
-  const { id } = await findUser(db, request.params.user_id)
+export const listUserVals: Handler<'listUserVals'> = async (context, caller, request) => {
+  const { id } = await findUser(context.db, request.params.user_id)
   const span = idSpan(request)
   const select = id === caller.id ? selectValsOfOwner : selectPublicValsOfOwner
-  const rows = await select(db, { owner_id: id }, span)
-  return pageOfVals(baseUrl, request, { span, rows, keyOf: (row) => row.id })
+  const rows = await select(context.db, { owner_id: id }, span)
+  return pageOfVals(context, request, { span, rows, keyOf: (row) => row.id })
 }

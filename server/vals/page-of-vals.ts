@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { limits } from '@valley/contract/limits.ts'
 import type { Page } from '@valley/contract/lists.ts'
+import type { Addresses } from '../context.ts'
 import { type Direction, pageOf } from '../page.ts'
 import { presentBasicVal } from './present-val.ts'
 import type { BasicValRow } from './val-row.ts'
@@ -27,16 +28,16 @@ interface FoundVals<Row> {
 
 /** A page of vals: up to the limit, or to where its code grows too large; links.next goes on from there. */
 export function pageOfVals<Row extends ListedVal>(
-  baseUrl: string,
+  addresses: Addresses,
   request: { readonly query: Page; readonly target: string },
   { span, rows, keyOf }: FoundVals<Row>,
 ) {
   const cut = rows.findIndex(({ code }) => code === null)
-  return pageOf(baseUrl, request, {
+  return pageOf(addresses.baseUrl, request, {
     span,
     rows: cut === -1 ? rows : rows.slice(0, cut),
     isCut: cut !== -1,
     keyOf,
-    present: (row) => presentBasicVal({ ...row, code: row.code ?? '' }, baseUrl),
+    present: (row) => presentBasicVal({ ...row, code: row.code ?? '' }, addresses),
   })
 }

@@ -36,14 +36,14 @@ export const createVersion: Handler<'createVersion'> = async (
   const name = body.name ?? query.name
   const fields = name === undefined ? body : { ...body, name }
   const { row, outcome } = await changeVal(context, caller, { id: params.val_id, fields, ifMatch })
-  const val = presentVal(row, context.baseUrl)
+  const val = presentVal(row, context)
   if (outcome !== 'versioned') return new Reply(200, val)
   return new Reply(201, val, `${val.links.versions}/${val.version}`)
 }
 
-export const getVersion: Handler<'getVersion'> = async ({ db, baseUrl }, caller, { params }) => {
+export const getVersion: Handler<'getVersion'> = async (context, caller, { params }) => {
   const { val_id: id, version } = params
-  return presentVal(await findReadableValAtVersion(db, caller, { id, version }), baseUrl)
+  return presentVal(await findReadableValAtVersion(context.db, caller, { id, version }), context)
 }
 
 export const deleteVersion: Handler<'deleteVersion'> = async (context, caller, { params, ifMatch }) => {

@@ -1,0 +1,57 @@
+import type { Link } from './link.ts'
+import { limits } from './limits.ts'
+import { type ReplyBody, type RequestBody, type RequestName, requests } from './requests.ts'
+
+export interface AskOptions {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Asker {
+  readonly link: Link
+  readonly onBadMessage: (subject: string, error: unknown) => void
+}
+
+/** Makes the function that asks. An answer that does not come, or that is not understood, is null. */
+export function createAsk({ link, onBadMessage }: Asker) {
+  let underWay = 0
+
+  return async <Name extends RequestName>(
+    name: Name,
+    body: RequestBody<Name>,
+    { timeoutMs, signal }: AskOptions,
+  ): Promise<ReplyBody<Name> | null> => {
+    if (underWay >= limits.requestsUnderWayMax) return null
+    underWay++
+    try {
+      const reply = await send(link, name, { body, timeoutMs, signal })
+      return reply === null ? null : (requests[name].reply.parse(JSON.parse(reply)) as ReplyBody<Name>)
+    } catch (error) {
+      onBadMessage(requests[name].subject, error)
+      return null
+    } finally {
+      underWay--
+    }
+  }
+}
+
+/** The text of the reply, or null as soon as it is known that none will come. */
+async function send(
+  link: Link,
+  name: RequestName,
+  { body, timeoutMs, signal }: AskOptions & { readonly body: unknown },
+): Promise<string | null> {
+  const { connection } = link
+  if (connection === null || signal?.aborted) return null
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const giveUp = () => resolve(null)
+  using _ = link.onLost(giveUp)
+  signal?.addEventListener('abort', giveUp)
+  connection.request(requests[name].subject, JSON.stringify(body), { timeout: timeoutMs }).then(
+    (message) => resolve(message.string()),
+    () => resolve(null),
+  )
+  const reply = await promise
+  signal?.removeEventListener('abort', giveUp)
+  return reply
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from './limits.ts'
+import type { Link } from './link.ts'
+import { type MessageBody, type MessageName, subjectOf } from './messages.ts'
+
+/**
+ * Sends hints, and tells when NATS has them. Whoever was told of a change and asks about it at once should not meet
+ * somebody who has not heard of it yet: NATS passes a hint on before it answers the ping behind it.
+ */
+export class Hints {
+  readonly #link: Link
+  #sent = 0
+  #taken = 0
+
+  constructor(link: Link) {
+    this.#link = link
+  }
+
+  publish<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
+    this.#sent += 1
+    this.#link.connection?.publish(subjectOf(name, body), JSON.stringify(body))
+  }
+
+  /** Returns at once where nothing was sent or NATS is away, and soon in any case. */
+  async taken(): Promise<void> {
+    const { connection } = this.#link
+    const goal = this.#sent
+    if (connection === null || this.#taken >= goal) return
+    const given = new AbortController()
+    const tooLate = sleep(limits.hintTakenMsMax, undefined, { signal: given.signal }).catch(() => undefined)
+    await Promise.race([connection.flush().catch(() => undefined), tooLate])
+    given.abort()
+    this.#taken = Math.max(this.#taken, goal)
+  }
+}

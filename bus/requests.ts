@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { Id } from '@valley/contract/scalars.ts'
+import { Privacy, ValType } from '@valley/contract/vals.ts'
+
+interface Exchange {
+  readonly subject: string
+  readonly request: z.ZodType
+  readonly reply: z.ZodType
+}
+
+/** All that a runner has to know of a val in order to run it. */
+export const Head = z.object({
+  valId: Id,
+  ownerId: Id,
+  username: z.string(),
+  name: z.string(),
+  privacy: Privacy,
+  type: ValType,
+  version: z.number().int().positive(),
+  code: z.string(),
+  /** Changes whenever a variable of the val's or of its owner's does. */
+  environmentRevision: z.string(),
+  environment: z.record(z.string(), z.string()),
+})
+export type Head = z.infer<typeof Head>
+
+/** Questions that a runner asks and any server answers. An answer that does not come is an answer to live without. */
+export const requests = {
+  /** Which val answers under this label of a host name: `alice--hello`, or the val's id as 32 hex digits. */
+  resolveVal: {
+    subject: 'vals.resolve',
+    request: z.object({ label: z.string().max(63) }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('found'), head: Head }),
+      z.object({ kind: z.literal('missing') }),
+      /** The server is there but cannot say, because its database cannot be reached. */
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+  /** Whose token this is, for vals that only their owner may call; the token itself never travels. */
+  identifyCaller: {
+    subject: 'callers.identify',
+    request: z.object({ tokenHash: z.string().regex(/^[0-9a-f]{64}$/) }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('known'), userId: Id }),
+      z.object({ kind: z.literal('unknown') }),
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+} as const satisfies Record<string, Exchange>
+
+export type RequestName = keyof typeof requests
+export type RequestBody<Name extends RequestName> = z.infer<(typeof requests)[Name]['request']>
+export type ReplyBody<Name extends RequestName> = z.infer<(typeof requests)[Name]['reply']>
