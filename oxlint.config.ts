@@ -5,8 +5,9 @@ const mayImport = {
   contract: [],
   bus: ['contract'],
   server: ['contract', 'bus'],
+  runner: ['contract', 'bus'],
   sdk: ['contract'],
-  tools: ['contract', 'bus', 'server', 'sdk'],
+  tools: ['contract', 'bus', 'server', 'runner', 'sdk'],
 } as const
 
 const everyFolder = Object.keys(mayImport)
@@ -69,7 +70,7 @@ export default defineConfig({
     ...folderRules,
     // The one file per process that reads the environment.
     {
-      files: ['server/config.ts', 'tools/**', '**/*.test.ts', 'server/testing/**'],
+      files: ['server/config.ts', 'runner/config.ts', 'tools/**', '**/*.test.ts', 'server/testing/**'],
       rules: { 'node/no-process-env': 'off' },
     },
     { files: ['tools/**', 'server/admin.ts'], rules: { 'no-console': 'off' } },
@@ -84,8 +85,8 @@ export default defineConfig({
       },
     },
     {
-      // The SDK's tests speak to the real server.
-      files: ['sdk/**/*.test.ts'],
+      // The SDK's tests speak to the real server; those of the bus, the recorder and the heads kill services of their own.
+      files: ['sdk/**/*.test.ts', 'bus/**/*.test.ts', 'server/runs/*.test.ts', 'runner/heads/*.test.ts'],
       rules: { 'no-restricted-imports': 'off' },
     },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },

@@ -4,6 +4,7 @@ import { runInTerminal } from './processes/run-in-terminal.ts'
 import { runMain } from './processes/run-main.ts'
 import { serverAdmin } from './repository.ts'
 import { startPostgres } from './services/start-postgres.ts'
+import { findEnvironmentKeysOrNull } from './start/environment-keys.ts'
 import { readSettings } from './start/settings.ts'
 
 /** `npm run admin -- …`: the server's commands for operators, on the database that `npm start` uses. */
@@ -11,7 +12,8 @@ async function main(end: AbortSignal): Promise<number> {
   const { databaseUrl, folder } = readSettings(process.env, [])
   await using stack = new AsyncDisposableStack()
   const url = databaseUrl ?? (await findDatabase(folder, stack, end))
-  const env = { ...process.env, DATABASE_URL: url }
+  const keys = await findEnvironmentKeysOrNull(folder, process.env)
+  const env = { ...process.env, DATABASE_URL: url, ...(keys !== null && { ENVIRONMENT_KEYS: keys }) }
   return await runInTerminal(process.execPath, [serverAdmin, ...process.argv.slice(2)], { end, env })
 }
 

@@ -4,6 +4,8 @@ export const postgresStopTimeoutMs = 20_000
 export const postgresInitTimeoutMs = 60_000
 export const postgresConnectionsMax = 200
 
+/** The longest code, with every character escaped, and its variables travel in one message. */
+export const natsPayloadBytesMax = 4 * 1024 * 1024
 export const natsReadyTimeoutMs = 15_000
 export const natsStopTimeoutMs = 10_000
 

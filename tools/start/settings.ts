@@ -11,24 +11,32 @@ export interface StartSettings {
   natsUrl: string | null
   host: string
   port: number
+  /** Where vals answer. */
+  valsHost: string
+  valsPort: number
+  valsUrl: string
   firstUser: string
   watch: boolean
 }
 
 export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): StartSettings {
+  const valsPort = readPort('VALS_PORT', env['VALS_PORT'] || '8081')
   return {
     folder: path.resolve(repositoryFolder, env['VALLEY_DATA'] || '.valley'),
     databaseUrl: env['DATABASE_URL'] || null,
     natsUrl: env['NATS_URL'] || null,
     host: env['HOST'] || '127.0.0.1',
-    port: readPort(env['PORT'] || '8080'),
+    port: readPort('PORT', env['PORT'] || '8080'),
+    valsHost: env['VALS_HOST'] || '127.0.0.1',
+    valsPort,
+    valsUrl: env['VALS_URL'] || `http://localhost:${valsPort}`,
     firstUser: env['VALLEY_FIRST_USER'] || 'me',
     watch: args.includes('--watch'),
   }
 }
 
-function readPort(text: string): number {
+function readPort(setting: string, text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
-  throw new PlainError(`PORT must be a number from 1 to 65535, not "${text}".`)
+  throw new PlainError(`${setting} must be a number from 1 to 65535, not "${text}".`)
 }

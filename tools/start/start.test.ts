@@ -47,7 +47,7 @@ test('a port that is taken is named, with what to do', async () => {
   assert.equal(await refused.end(), 1)
   assert.match(
     refused.output(),
-    new RegExp(`Port ${address.port} is in use.* PORT=${address.port + 1} npm start`),
+    new RegExp(`Port ${address.port} is in use.* PORT=${address.port + 10} npm start`),
   )
 })
 

@@ -1,12 +1,20 @@
 import type { FirstUser } from './first-user.ts'
 
+interface Welcome {
+  readonly url: string
+  readonly valsUrl: string
+  readonly folder: string
+  readonly user: FirstUser
+}
+
 /** What a person sees once everything runs. */
-export function formatWelcome(url: string, folder: string, user: FirstUser): string {
+export function formatWelcome({ url, valsUrl, folder, user }: Welcome): string {
   return `
 Valley is running.
 
   API    ${url}
   Docs   ${url}/docs
+  Vals   ${valsUrl.replace('://', '://{username}--{val}.')}
   Data   ${folder} (with the logs)
 
 ${user.token === null ? formatTokenHint(user.name) : formatToken(url, user.name, user.token)}

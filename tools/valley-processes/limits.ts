@@ -1,3 +1,3 @@
-export const serverReadyTimeoutMs = 60_000
-/** Longer than the server's own bound for draining, so that it is the server that gives up first. */
-export const serverStopTimeoutMs = 30_000
+export const readyTimeoutMs = 60_000
+/** Longer than their own bounds for draining, so that it is they who give up first. */
+export const stopTimeoutMs = 30_000

@@ -4,12 +4,12 @@ import { endLeftovers, type Program } from '../processes/leftovers.ts'
 import type { RecentLines } from '../processes/recent-lines.ts'
 import { startProcess, type ProcessPlan, type RunningProcess } from '../processes/running-process.ts'
 import type { ProcessEnd } from '../processes/spawn-leashed.ts'
-import { serverMain } from '../repository.ts'
-import { serverReadyTimeoutMs, serverStopTimeoutMs } from './limits.ts'
+import { runnerMain, serverMain } from '../repository.ts'
+import { readyTimeoutMs, stopTimeoutMs } from './limits.ts'
 import { readListeningUrlOrNull } from './log-line.ts'
 
-export interface ServerOptions {
-  /** Its log is `server.log` in there, its working directory `server`. */
+export interface ValleyProcessOptions {
+  /** Its log is `server.log` or `runner.log` in there, its working directory `server` or `runner`. */
   folder: string
   env: NodeJS.ProcessEnv
   /** Start it anew whenever one of its files changes. */
@@ -18,7 +18,7 @@ export interface ServerOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface ServerProcess extends AsyncDisposable {
+export interface ValleyProcess extends AsyncDisposable {
   readonly url: string
   readonly pid: number
   /** Of the process that runs now; a restart makes a new promise. */
@@ -31,9 +31,19 @@ export interface ServerProcess extends AsyncDisposable {
   restart(env?: NodeJS.ProcessEnv): Promise<void>
 }
 
-export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const program = await prepareServerFolder(options.folder)
-  let plan = planServer(program, options)
+const kinds = {
+  server: { name: 'The server', main: serverMain, commandLine: /server\/main\.ts/ },
+  runner: { name: 'The runner', main: runnerMain, commandLine: /runner\/main\.ts/ },
+} as const
+
+export type ValleyProcessKind = keyof typeof kinds
+
+export async function startValleyProcess(
+  kind: ValleyProcessKind,
+  options: ValleyProcessOptions,
+): Promise<ValleyProcess> {
+  const program = await prepareProcessFolder(kind, options.folder)
+  let plan = planProcess(kind, program, options)
   let running = await startProcess(plan, options.signal)
   const terminate = async () => running.stop()
 
@@ -63,37 +73,37 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   }
 }
 
-/** Also ends the server of a run that was killed, which would hold the port. */
-export async function prepareServerFolder(folder: string): Promise<Program> {
-  const workingFolder = path.join(folder, 'server')
+/** Also ends the one of a run that was killed, which would hold the port. */
+export async function prepareProcessFolder(kind: ValleyProcessKind, folder: string): Promise<Program> {
+  const workingFolder = path.join(folder, kind)
   await mkdir(workingFolder, { recursive: true })
-  const program: Program = {
-    name: 'The server',
-    folder: await realpath(workingFolder),
-    commandLine: /server\/main\.ts/,
-    stopSignal: 'SIGTERM',
-  }
+  const { name, commandLine } = kinds[kind]
+  const program: Program = { name, folder: await realpath(workingFolder), commandLine, stopSignal: 'SIGTERM' }
   await endLeftovers(program)
   return program
 }
 
 function findListeningUrl({ readyLine }: RunningProcess): string {
   const url = readyLine === null ? null : readListeningUrlOrNull(readyLine)
-  if (url === null) throw new Error('The server has not said where it listens.')
+  if (url === null) throw new Error('The process has not said where it listens.')
   return url
 }
 
-function planServer(program: Program, { folder, env, watch, onLine }: ServerOptions): ProcessPlan {
+function planProcess(
+  kind: ValleyProcessKind,
+  program: Program,
+  { folder, env, watch, onLine }: ValleyProcessOptions,
+): ProcessPlan {
   return {
     ...program,
     command: process.execPath,
-    args: [...(watch ? ['--watch', '--watch-preserve-output'] : []), serverMain],
+    args: [...(watch ? ['--watch', '--watch-preserve-output'] : []), kinds[kind].main],
     env,
     account: null,
-    logPath: path.join(folder, 'server.log'),
+    logPath: path.join(folder, `${kind}.log`),
     isReady: (line) => readListeningUrlOrNull(line) !== null,
-    readyTimeoutMs: serverReadyTimeoutMs,
-    stopTimeoutMs: serverStopTimeoutMs,
+    readyTimeoutMs,
+    stopTimeoutMs,
     ...(onLine && { onLine }),
   }
 }

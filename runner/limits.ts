@@ -1,0 +1,84 @@
+const mib = 1024 * 1024
+const minuteMs = 60_000
+
+/** Every bound of the runner. What an operator may set is in config.ts, with these as defaults where it says so. */
+export const limits = {
+  // One sandbox
+  memoryBytesMax: 256 * mib,
+  heapMib: 128,
+  cpuCoresMax: 1,
+  pidsMax: 64,
+  temporaryBytesMax: 64 * mib,
+  openFilesMax: 1_024,
+
+  // Workers
+  idleWorkers: 4,
+  bootsAtOnceMax: 2,
+  bootTimeoutMs: 15_000,
+  bootRetryWaitMs: 1_000,
+  loadTimeoutMs: 20_000,
+  /** What a worker counts for until its memory has been measured. */
+  workerBytesGuess: 48 * mib,
+  measureIntervalMs: 2_000,
+  workersPerValMax: 4,
+  requestsPerWorkerMax: 100,
+  /** Beyond this many requests at once in each of its workers, a val gets another worker. */
+  requestsPerWorkerEasy: 50,
+  warmIdleMsMax: 5 * minuteMs,
+  drainMsMax: 30_000,
+  tickMs: 250,
+  /** How long an event loop may go without a turn while a request waits. */
+  stallMsMax: 5_000,
+  endWaitMs: 2_000,
+  causeWaitMs: 50,
+  /** A val whose workers keep ending by themselves waits between boots: doubling, up to the most. */
+  crashWaitMs: 100,
+  crashWaitMsMax: 10_000,
+  controlLineBytesMax: 256 * 1024,
+
+  // Requests
+  requestBodyBytesMax: 64 * mib,
+  requestHeaderBytesMax: 32 * 1024,
+  answerHeaderBytesMax: 64 * 1024,
+  answerBytesMax: 1024 * mib,
+  firstByteMsMax: 30_000,
+  runMsMax: 5 * minuteMs,
+  /** A WebSocket may stay open longer than an answer. */
+  tunnelMsMax: 60 * minuteMs,
+  requestReceiveMsMax: 2 * minuteMs,
+  headersReceiveMsMax: 10_000,
+  keepAliveMs: 65_000,
+  workerKeepAliveMs: 60_000,
+  connectionsMax: 10_000,
+  requestsQueuedPerValMax: 200,
+  queueWaitMsMax: 10_000,
+  retryAfterSeconds: 1,
+  /** How long a refused request's body is still read, to no use but that its client hears of the refusal. */
+  lingerMsMax: 1_000,
+  stopMsMax: 10_000,
+
+  // Heads
+  headAgeMaxMs: 10_000,
+  /** From this age on a head that is in use is asked for again, before anybody has to wait for it. */
+  headRefreshAgeMs: 5_000,
+  headTimeoutMs: 1_500,
+  /** Once nobody answered, how long to go on with what is known before asking again. */
+  headRetryWaitMs: 500,
+  headsCachedMax: 20_000,
+  headsCachedBytesMax: 256 * mib,
+  callersCachedMax: 10_000,
+  callerAgeMaxMs: 5_000,
+
+  // Reports
+  settleTickMs: 20,
+  /** A run waits so long for its last lines from a worker that does not answer. */
+  settleMsMax: 1_000,
+  batchMs: 50,
+  batchReportsMax: 500,
+  batchBytesMax: 512 * 1024,
+  batchesUnderWayMax: 4,
+  batchRetryWaitMs: 250,
+  reportsWaitingBytesMax: 128 * mib,
+  tailEventsPerMessageMax: 200,
+  requestPathCharsMax: 2_048,
+} as const

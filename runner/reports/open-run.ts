@@ -1,0 +1,100 @@
+import { v7 } from 'uuid'
+import { limits as contractLimits } from '@valley/contract/limits.ts'
+import type { LogLevel, RunLogLine, RunError, RunRequest } from '@valley/contract/runs.ts'
+import type { Head } from '@valley/bus/requests.ts'
+import type { RunReport } from '@valley/bus/run-report.ts'
+import { judge, type Outcome } from './outcome.ts'
+import { storable } from './storable.ts'
+
+const { logLinesMax, logBytesMax, logLineCharsMax } = contractLimits
+
+/** Hears what runs print while they run. */
+export type LineSink = (run: OpenRun, line: RunLogLine) => void
+
+/** One run from the request's arrival to its report. */
+export class OpenRun {
+  readonly id = v7()
+  readonly createdAtMs = Date.now()
+  readonly head: Head
+  readonly request: RunRequest
+  readonly logs: RunLogLine[] = []
+  /** When a worker had room and when the val was called, on the clock that only goes forward. */
+  placedAtMs: number | null = null
+  calledAtMs: number | null = null
+  bootMs = 0
+  answerStatus: number | null = null
+  /** What the val threw, as told on its worker's line; the answer that says so comes on another. */
+  thrown: RunError | null = null
+  /** Until when it may go on as it does; looked at now and then rather than by a timer for each. */
+  deadline: { readonly atMs: number; readonly expire: () => void } | null = null
+  readonly arrivedAtMs = performance.now()
+  readonly #sink: LineSink
+  #logBytes = 0
+  #isCut = false
+  #end: { outcome: Outcome; atMs: number } | null = null
+
+  constructor(head: Head, request: RunRequest, sink: LineSink) {
+    this.head = head
+    this.request = request
+    this.#sink = sink
+  }
+
+  print(level: LogLevel, message: string): void {
+    if (this.#isCut) return
+    const text = storable(message, logLineCharsMax)
+    this.#logBytes += Buffer.byteLength(text)
+    this.#isCut = this.logs.length >= logLinesMax || this.#logBytes > logBytesMax
+    const line = this.#isCut
+      ? ({
+          level: 'warn',
+          message: `Cut here: a run keeps ${logLinesMax} lines and ${logBytesMax / 1024} KiB.`,
+        } as const)
+      : { level, message: text }
+    const stamped = { at: new Date().toISOString(), ...line }
+    this.logs.push(stamped)
+    this.#sink(this, stamped)
+  }
+
+  /** The first end counts. Returns whether this was it. */
+  end(outcome: Outcome): boolean {
+    if (this.#end !== null) return false
+    this.#end = { outcome, atMs: performance.now() }
+    return true
+  }
+
+  get outcome(): Outcome | null {
+    return this.#end?.outcome ?? null
+  }
+
+  toReport(): RunReport {
+    const end = this.#end ?? { outcome: { kind: 'broke_off' }, atMs: performance.now() }
+    const { status, error } = judge(end.outcome)
+    const sinceArrivalMs = (at: number | null) => (at ?? end.atMs) - this.arrivedAtMs
+    const calledAfterMs = sinceArrivalMs(this.calledAtMs)
+    return {
+      id: this.id,
+      valId: this.head.valId,
+      ownerId: this.head.ownerId,
+      version: this.head.version,
+      source: 'http',
+      status,
+      error: end.outcome.kind === 'threw' ? (this.thrown ?? error) : error,
+      startedAtMs: this.createdAtMs + Math.round(calledAfterMs),
+      endedAtMs: this.createdAtMs + Math.round(sinceArrivalMs(end.atMs)),
+      request: this.request,
+      response: this.answerStatus === null ? null : { status: this.answerStatus },
+      timings: {
+        queuedMs: round(Math.max(0, sinceArrivalMs(this.placedAtMs) - this.bootMs)),
+        bootMs: round(this.bootMs),
+        runMs: this.calledAtMs === null ? 0 : round(end.atMs - this.calledAtMs),
+        cpuMs: null,
+      },
+      memoryPeakBytes: null,
+      logs: this.logs,
+    }
+  }
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100
+}

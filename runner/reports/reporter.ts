@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { v7 } from 'uuid'
+import type { Bus } from '@valley/bus/connect-bus.ts'
+import type { RunReport } from '@valley/bus/run-report.ts'
+import { limits } from '../limits.ts'
+
+interface Batch {
+  readonly id: string
+  readonly reports: RunReport[]
+  bytes: number
+}
+
+export interface ReporterObservations {
+  readonly reportsLost: (count: number) => void
+}
+
+/**
+ * Brings reports of runs to the stream, many at once, and keeps them until the stream has them. While NATS is away
+ * they wait here, up to a bound in bytes; beyond it the oldest are lost, and that is told.
+ */
+export class Reporter implements AsyncDisposable {
+  readonly #bus: Bus
+  readonly #observe: ReporterObservations
+  readonly #waiting: Batch[] = []
+  #filling: Batch = emptyBatch()
+  #waitingBytes = 0
+  #underWay = 0
+  #timer: NodeJS.Timeout | null = null
+  readonly #stop = new AbortController()
+
+  constructor(bus: Bus, observe: ReporterObservations) {
+    this.#bus = bus
+    this.#observe = observe
+  }
+
+  /** Reports that the stream does not have yet. */
+  get waitingCount(): number {
+    return this.#waiting.reduce((sum, { reports }) => sum + reports.length, this.#filling.reports.length)
+  }
+
+  add(report: RunReport): void {
+    const bytes = guessBytes(report)
+    if (this.#filling.bytes + bytes > limits.batchBytesMax) this.#closeBatch()
+    this.#filling.reports.push(report)
+    this.#filling.bytes += bytes
+    this.#waitingBytes += bytes
+    if (this.#filling.reports.length >= limits.batchReportsMax) this.#closeBatch()
+    this.#timer ??= setTimeout(() => this.#closeBatch(), limits.batchMs)
+  }
+
+  /** Sends what it has, for a while. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closeBatch()
+    const deadline = AbortSignal.timeout(limits.stopMsMax)
+    while (this.#underWay + this.#waiting.length > 0 && !deadline.aborted) await sleep(limits.settleTickMs)
+    this.#stop.abort()
+    if (this.waitingCount > 0) this.#observe.reportsLost(this.waitingCount)
+  }
+
+  #closeBatch(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#filling.reports.length > 0) this.#waiting.push(this.#filling)
+    this.#filling = emptyBatch()
+    this.#shedOldest()
+    this.#sendWaiting()
+  }
+
+  #shedOldest(): void {
+    while (this.#waitingBytes > limits.reportsWaitingBytesMax) {
+      const oldest = this.#waiting.shift()
+      if (oldest === undefined) return
+      this.#waitingBytes -= oldest.bytes
+      this.#observe.reportsLost(oldest.reports.length)
+    }
+  }
+
+  #sendWaiting(): void {
+    while (this.#underWay < limits.batchesUnderWayMax) {
+      const batch = this.#waiting.shift()
+      if (batch === undefined) return
+      this.#underWay += 1
+      void this.#send(batch).finally(() => {
+        this.#underWay -= 1
+        if (!this.#stop.signal.aborted) this.#sendWaiting()
+      })
+    }
+  }
+
+  /** The batch's id makes a repetition harmless: the stream drops it, or the recorder knows its runs. */
+  async #send(batch: Batch): Promise<void> {
+    const body = { batchId: batch.id, reports: batch.reports }
+    if ((await this.#bus.publishToStream('RUNS', body, { messageId: batch.id })) === 'stored') {
+      this.#waitingBytes -= batch.bytes
+      return
+    }
+    this.#waiting.unshift(batch)
+    await sleep(limits.batchRetryWaitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+  }
+}
+
+function emptyBatch(): Batch {
+  return { id: v7(), reports: [], bytes: 0 }
+}
+
+/** About what it takes as JSON; counting exactly would mean writing it twice. */
+function guessBytes({ logs, error }: RunReport): number {
+  const logBytes = logs.reduce((sum, { message }) => sum + 80 + message.length * 2, 0)
+  return 600 + logBytes + (error ? (error.message.length + (error.stack?.length ?? 0)) * 2 : 0)
+}

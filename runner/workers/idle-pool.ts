@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import type { Worker } from './worker.ts'
+
+interface IdlePoolOptions {
+  readonly size: number
+  readonly boot: () => Promise<Worker>
+  /** Whether there is memory for one worker more; may evict others to that end. */
+  readonly makeRoom: () => boolean
+  readonly onBootFailed: (cause: unknown) => void
+}
+
+/** Workers that were booted beforehand and know no val, so that the next val need not wait for a boot. */
+export class IdlePool {
+  readonly #options: IdlePoolOptions
+  readonly #idle: Worker[] = []
+  readonly #waiting: ((worker: Worker | null) => void)[] = []
+  #booting = 0
+  #isClosed = false
+  #isFilling = false
+
+  constructor(options: IdlePoolOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#idle.length
+  }
+
+  get booting(): number {
+    return this.#booting
+  }
+
+  /** Null once the pool is closed. The bound on who waits is that of the requests behind it. */
+  take(): Promise<Worker | null> {
+    const worker = this.#idle.shift()
+    const taken = worker
+      ? Promise.resolve(worker)
+      : this.#isClosed
+        ? Promise.resolve(null)
+        : new Promise<Worker | null>((resolve) => this.#waiting.push(resolve))
+    this.fill()
+    return taken
+  }
+
+  /** Boots what is missing, a few at once. Called again whenever a worker was taken or room was made. */
+  fill(): void {
+    // Making room ends other workers, which calls this again.
+    if (this.#isFilling) return
+    this.#isFilling = true
+    const { size, makeRoom } = this.#options
+    while (
+      !this.#isClosed &&
+      this.#booting < limits.bootsAtOnceMax &&
+      this.#idle.length + this.#booting < size + this.#waiting.length &&
+      makeRoom()
+    ) {
+      void this.#bootOne()
+    }
+    this.#isFilling = false
+  }
+
+  forget(worker: Worker): void {
+    const at = this.#idle.indexOf(worker)
+    if (at >= 0) this.#idle.splice(at, 1)
+    this.fill()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const resolve of this.#waiting.splice(0)) resolve(null)
+    for (const worker of this.#idle.splice(0)) worker.end('stopping')
+  }
+
+  async #bootOne(): Promise<void> {
+    this.#booting += 1
+    try {
+      this.#offer(await this.#options.boot())
+    } catch (error) {
+      this.#options.onBootFailed(error)
+      await sleep(limits.bootRetryWaitMs)
+    } finally {
+      this.#booting -= 1
+      this.fill()
+    }
+  }
+
+  #offer(worker: Worker): void {
+    if (this.#isClosed) return worker.end('stopping')
+    if (worker.state === 'gone') return
+    const waiter = this.#waiting.shift()
+    if (waiter) waiter(worker)
+    else this.#idle.push(worker)
+  }
+}
