@@ -1,11 +1,17 @@
 import { benchApi } from './bench/api.ts'
+import { benchCold } from './bench/cold.ts'
+import { benchDensity } from './bench/density.ts'
 import { benchScale } from './bench/scale.ts'
+import { benchWarm } from './bench/warm.ts'
 import { printReport, type Report } from './bench/report.ts'
 import { runMain } from './processes/run-main.ts'
 
 const benches: Readonly<Record<string, (end: AbortSignal) => Promise<Report>>> = {
   api: benchApi,
   scale: benchScale,
+  cold: benchCold,
+  warm: benchWarm,
+  density: benchDensity,
 }
 
 /** `npm run bench -- NAME`. Exits with 0 when it ran, whether or not its goals were met. */

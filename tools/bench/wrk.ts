@@ -10,24 +10,38 @@ export interface Load {
   /** Lua for wrk, for requests other than a plain GET. */
   readonly script?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** For the script. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Measured {
   readonly perSecond: number
+  readonly answered: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly failed: number
 }
 
 /** Loads a server with wrk, which takes far less of the machine than a generator in JavaScript would. */
-export async function runWrk({ url, seconds, connections, script, headers = {} }: Load): Promise<Measured> {
+export async function runWrk({
+  url,
+  seconds,
+  connections,
+  script,
+  headers = {},
+  env,
+}: Load): Promise<Measured> {
   const headerArgs = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const scriptArgs = script === undefined ? [] : ['-s', script]
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...scriptArgs, ...headerArgs, url]
-  const { stdout } = await run('wrk', args, { timeout: (seconds + 30) * 1_000 }).catch((error: unknown) => {
+  const { stdout } = await run('wrk', args, {
+    timeout: (seconds + 30) * 1_000,
+    env: { ...process.env, ...env },
+  }).catch((error: unknown) => {
     throw new Error('wrk did not run. Is it installed? apt-get install wrk', { cause: error })
   })
   return {
+    answered: Number(/(\d+) requests in/.exec(stdout)?.[1] ?? Number.NaN),
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN),
     p50Ms: milliseconds(/50%\s+(\S+)/.exec(stdout)?.[1]),
     p99Ms: milliseconds(/99%\s+(\S+)/.exec(stdout)?.[1]),

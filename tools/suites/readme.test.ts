@@ -12,10 +12,12 @@ const separator = '-- next block --'
 
 /** What each block of the walk-through must have printed, in the README's order. */
 const expected = [
-  /"name":"hello".*"version":1/s,
-  /"readme":"Says hello\."/,
-  /"version":2.*"version":3/s,
-  /"version":3.*"version":2.*"version":1.*Hello from the valley.*Hello from a file/s,
+  /"name":"hello".*"version":1.*"endpoint":"http:\/\/me--hello\.localhost:\d+"/s,
+  /^Hello from the valley$/m,
+  /"version":2.*^Hello again$/ms,
+  /event: log.*asked for \/watched.*event: run.*"logs":\[\{.*asked for \/watched.*"data":\[\{.*"status":"succeeded"/s,
+  /"version":3.*Good morning$/s,
+  /"version":3.*"version":2.*"version":1.*Hello from the valley.*GREETING/s,
   /Just what I was looking for.*"data":\[\{.*"name":"hello"/s,
   /^204$/m,
 ]

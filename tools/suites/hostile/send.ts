@@ -72,6 +72,10 @@ function exchange(
 
 async function readAnswer(incoming: IncomingMessage): Promise<Received> {
   const { statusCode: status = 0, headers } = incoming
+  if (headers['content-type'] === 'text/event-stream') {
+    incoming.destroy()
+    return { status, text: '', isJson: false }
+  }
   const chunks: Buffer[] = []
   try {
     for await (const chunk of incoming) chunks.push(chunk as Buffer)

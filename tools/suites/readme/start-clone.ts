@@ -28,7 +28,7 @@ export async function startClone(): Promise<StartedClone> {
   const child = spawn('npm', ['start'], {
     cwd: folder,
     detached: true,
-    env: { ...strangersEnv(), PORT: String(await findFreePort()) },
+    env: { ...strangersEnv(), ...(await freePorts()) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit') as Promise<[number | null]>
@@ -40,6 +40,14 @@ export async function startClone(): Promise<StartedClone> {
   const env = await readExports(child.stdout, child.stderr)
   const toClose = opened.move()
   return { folder, env, interrupt, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
+}
+
+/** The ports that a stranger would have free; here other tests may have them. */
+async function freePorts(): Promise<Record<string, string>> {
+  const names = ['PORT', 'VALS_PORT', 'RUNNER_STATUS_PORT']
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, String(await findFreePort())])),
+  )
 }
 
 /** Without what our own npm and tests have put into the environment. */
