@@ -20,26 +20,39 @@ export const limits = {
   /** What a worker counts for until its memory has been measured. */
   workerBytesGuess: 48 * mib,
   measureIntervalMs: 2_000,
+  /** At a time, in turn: two files are read for each. */
+  measuredAtOnceMax: 16,
   workersPerValMax: 4,
   requestsPerWorkerMax: 100,
   /** Beyond this many requests at once in each of its workers, a val gets another worker. */
   requestsPerWorkerEasy: 50,
   warmIdleMsMax: 5 * minuteMs,
   drainMsMax: 30_000,
+  /** When others wait for memory and one owner has most of it, that owner's workers get only this long. */
+  squeezeMsMax: 5_000,
+  ownerShareMax: 0.5,
   tickMs: 250,
   /** How long an event loop may go without a turn while a request waits. */
   stallMsMax: 5_000,
+  /** A warm worker without a request is asked as often whether it is still turning. */
+  idlePingIntervalMs: 5_000,
+  /** And may use this much of a processor on average, with nobody having called it. */
+  idleCpuShareMax: 0.2,
   endWaitMs: 2_000,
   causeWaitMs: 50,
   /** A val whose workers keep ending by themselves waits between boots: doubling, up to the most. */
   crashWaitMs: 100,
   crashWaitMsMax: 10_000,
   controlLineBytesMax: 256 * 1024,
+  /** What is read of a worker's line in a second, in characters; each line counts for some more, as it costs. */
+  controlCostPerSecondMax: 4 * mib,
+  controlLineCost: 256,
 
   // Requests
   requestBodyBytesMax: 64 * mib,
   requestHeaderBytesMax: 32 * 1024,
   answerHeaderBytesMax: 64 * 1024,
+  declinedBytesMax: 64 * 1024,
   answerBytesMax: 1024 * mib,
   firstByteMsMax: 30_000,
   runMsMax: 5 * minuteMs,
@@ -70,15 +83,17 @@ export const limits = {
   callerAgeMaxMs: 5_000,
 
   // Reports
-  settleTickMs: 20,
+  settleTickMs: 100,
+  tailTickMs: 20,
   /** A run waits so long for its last lines from a worker that does not answer. */
   settleMsMax: 1_000,
-  batchMs: 50,
+  batchMs: 200,
   batchReportsMax: 500,
   batchBytesMax: 512 * 1024,
   batchesUnderWayMax: 4,
   batchRetryWaitMs: 250,
   reportsWaitingBytesMax: 128 * mib,
   tailEventsPerMessageMax: 200,
+  tailLongLineChars: 2_048,
   requestPathCharsMax: 2_048,
 } as const

@@ -12,12 +12,13 @@ const dropped = new Set([
   'valley-outcome',
 ])
 
-/** A val's headers as its client may see them. */
-export function answerHeaders(headers: Headers): OutgoingHttpHeaders {
+/** A val's headers as its client may see them, with the run to look up. */
+export function answerHeaders(headers: Headers, runId?: string): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {}
   for (const name in headers) {
     if (!dropped.has(name)) kept[name] = headers[name]
   }
+  if (runId !== undefined) kept['valley-run'] = runId
   const cookies = headers['set-cookie']
   if (cookies !== undefined) kept['set-cookie'] = [cookies].flat().map(keepCookieHome)
   return kept

@@ -70,7 +70,7 @@ export class Edge {
     run.placedAtMs = performance.now()
     const report = (outcome: Outcome) => {
       const trouble = troubleOf(run, outcome)
-      if (outcome.kind !== 'answered' && run.answerStatus === null) {
+      if (outcome.kind !== 'answered' && outcome.kind !== 'client_left' && run.answerStatus === null) {
         run.answerStatus = trouble.httpStatus
         say(trouble)
       }
@@ -85,6 +85,7 @@ export class Edge {
       client,
       head,
       run,
+      worker,
       onEnd: (outcome) => {
         run.end(outcome)
         workforce.release(worker, run, () => report(outcome))
@@ -145,7 +146,7 @@ export class Edge {
       { ...forwardRequest(request, run, this.#parts), body: bodyOf(request, tooLarge) },
       exchange,
     )
-    if (request.headers.expect === '100-continue') response.writeContinue()
+    if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
   }
 
   /** Says what went wrong, if the val's own answer has not begun; else breaks it off, so that nobody takes it for whole. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
 import type { Outcome } from '../reports/outcome.ts'
 import type { Worker } from '../workers/worker.ts'
 import { answerHeaders } from './answer-headers.ts'
+import { findEndOrNull } from './find-end.ts'
 
 export interface ExchangeParts {
   readonly response: ServerResponse
@@ -15,13 +15,20 @@ export interface ExchangeParts {
   readonly onEnd: (outcome: Outcome) => void
 }
 
+interface Head {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+}
+
 /** Relays one answer from a worker to its client, as it comes, at the client's pace. The first end counts. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #parts: ExchangeParts
   #controller: Dispatcher.DispatchController | null = null
-  #isThrown = false
   #isOver = false
   #bytes = 0
+  /** What has come but not been passed on yet: the head, and the first piece of the body. */
+  #head: Head | null = null
+  #held: Buffer | null = null
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts
@@ -46,26 +53,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    const { response, run } = this.#parts
+    const { run } = this.#parts
     if (status < 200 || this.#isOver) return
-    this.#isThrown = headers['valley-outcome'] === 'threw'
-    if (this.#isThrown) return
-    run.answerStatus = status
-    run.deadline = { atMs: (run.calledAtMs ?? 0) + limits.runMsMax, expire: () => this.#expire() }
-    try {
-      response.writeHead(status, { ...answerHeaders(headers), 'valley-run': run.id })
-    } catch {
-      run.answerStatus = null
-      this.#end({
-        kind: 'answer_refused',
-        why: 'The val answered with a status or header that HTTP does not allow.',
-      })
+    // The answer ends here, whatever it brings along: what was thrown comes on the other line.
+    if (headers['valley-outcome'] === 'threw') {
+      return this.#end({ kind: 'threw', error: { name: 'Error', message: 'The val threw.' } })
     }
+    run.deadline = { atMs: (run.calledAtMs ?? 0) + limits.runMsMax, expire: () => this.#expire() }
+    this.#head = { status, headers }
+    // A small answer is there as a whole by then, and goes out in one write; of any other, this is its beginning.
+    process.nextTick(() => this.#begin())
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isThrown || this.#isOver) return
-    const { response } = this.#parts
+    if (this.#isOver) return
     this.#bytes += chunk.length
     if (this.#bytes > limits.answerBytesMax) {
       this.#end({
@@ -74,9 +75,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       })
       return
     }
-    if (response.write(chunk)) return
-    controller.pause()
-    response.once('drain', () => controller.resume())
+    if (this.#head !== null && this.#held === null) {
+      this.#held = chunk
+      return
+    }
+    this.#begin()
+    if (!this.#isOver) this.#relay(controller, chunk)
   }
 
   onResponseEnd(
@@ -84,12 +88,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     trailers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#isOver) return
-    if (this.#isThrown)
-      return this.#end({ kind: 'threw', error: { name: 'Error', message: 'The val threw.' } })
     const { response } = this.#parts
+    const whole = this.#head !== null
+    if (whole && !this.#writeHead()) return
     if (Object.keys(trailers).length > 0) response.addTrailers(answerHeaders(trailers))
     this.#end({ kind: 'answered' })
-    response.end()
+    // As text it is joined to the head and takes one plain write; a buffer would take the slower kind for several.
+    if (whole && this.#held !== null) response.end(this.#held.toString('latin1'), 'latin1')
+    else response.end()
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -102,24 +108,47 @@ export class Exchange implements Dispatcher.DispatchHandler {
       })
       return
     }
-    void this.#findCause().then((outcome) => this.#end(outcome))
+    void findEndOrNull(this.#parts.worker).then((cause) =>
+      this.#end(cause === null ? { kind: 'broke_off' } : { kind: 'worker_ended', cause }),
+    )
   }
 
   refuseBody(): void {
     this.#end({ kind: 'body_too_large' })
   }
 
-  get #hasBegun(): boolean {
-    return this.#parts.run.answerStatus !== null
+  /** The val's answer goes on for longer than one turn. */
+  #begin(): void {
+    if (this.#head === null || this.#isOver || !this.#writeHead()) return
+    if (this.#held === null) this.#parts.response.flushHeaders()
+    else if (this.#controller !== null) this.#relay(this.#controller, this.#held)
+    this.#held = null
   }
 
-  /** The socket breaks a moment before the kernel says why. */
-  async #findCause(): Promise<Outcome> {
-    const { worker } = this.#parts
-    const soon = (ms: number) => Promise.race([worker.gone, sleep(ms, null)])
-    const cause =
-      (await soon(limits.causeWaitMs)) ?? (worker.isHangingUp ? await soon(limits.endWaitMs) : null)
-    return cause === null ? { kind: 'broke_off' } : { kind: 'worker_ended', cause }
+  #writeHead(): boolean {
+    const { response, run } = this.#parts
+    const { status, headers } = this.#head ?? { status: 500, headers: {} }
+    this.#head = null
+    try {
+      response.writeHead(status, answerHeaders(headers, run.id))
+    } catch {
+      const why = 'The val answered with a status or header that HTTP does not allow.'
+      this.#end({ kind: 'answer_refused', why })
+      return false
+    }
+    run.answerStatus = status
+    return true
+  }
+
+  #relay(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response } = this.#parts
+    if (response.write(chunk)) return
+    controller.pause()
+    response.once('drain', () => controller.resume())
+  }
+
+  get #hasBegun(): boolean {
+    return this.#parts.run.answerStatus !== null
   }
 
   /** Leaving a stream that has begun is how streams end; leaving before is giving up. */

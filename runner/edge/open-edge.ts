@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { limits } from '../limits.ts'
 import { Edge, type EdgeParts } from './edge.ts'
 
@@ -22,9 +23,14 @@ export async function openEdge(parts: EdgeParts, at: { host: string; port: numbe
   server.on('request', (request, response) => edge.answer(request, response))
   // Whether the body is wanted is known once the val is: until then the client waits for its go-ahead.
   server.on('checkContinue', (request, response) => edge.answer(request, response))
-  server.on('upgrade', (request, socket, head) => edge.upgrade(request, socket, head))
+  const upgraded = new Set<Duplex>()
+  server.on('upgrade', (request, socket, head) => {
+    upgraded.add(socket)
+    socket.once('close', () => upgraded.delete(socket))
+    edge.upgrade(request, socket, head)
+  })
   const { port } = await listen(server, at)
-  return { port, [Symbol.asyncDispose]: () => close(server) }
+  return { port, [Symbol.asyncDispose]: () => close(server, upgraded) }
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<AddressInfo> {
@@ -37,10 +43,14 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
   })
 }
 
-async function close(server: Server): Promise<void> {
+/** The server itself knows nothing of connections that went over to another protocol. */
+async function close(server: Server, upgraded: ReadonlySet<Duplex>): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), limits.stopMsMax)
+  const timer = setTimeout(() => {
+    server.closeAllConnections()
+    for (const socket of upgraded) socket.destroy()
+  }, limits.stopMsMax)
   await closed
   clearTimeout(timer)
 }

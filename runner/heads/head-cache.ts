@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Head } from '@valley/bus/requests.ts'
 import { limits } from '../limits.ts'
+import { stampHead } from './head-stamp.ts'
 
 export type HeadFound =
   | { readonly kind: 'found'; readonly head: Head }
@@ -30,7 +31,7 @@ export class HeadCache {
   readonly #entries = new LRUCache<string, Entry>({
     max: limits.headsCachedMax,
     maxSize: limits.headsCachedBytesMax,
-    sizeCalculation: ({ head }) => 500 + (head ? head.code.length * 2 : 0),
+    sizeCalculation: ({ head }) => 500 + (head ? sizeOf(head) : 0),
   })
 
   readonly #asking = new Map<string, Promise<HeadFound>>()
@@ -77,9 +78,11 @@ export class HeadCache {
 
   async #findFirst(label: string): Promise<HeadFound> {
     const changesBefore = this.#changes
+    const startedAtMs = performance.now()
     const reply = await this.#bus.request('resolveVal', { label }, { timeoutMs: limits.headTimeoutMs })
     if (reply === null || reply.kind === 'unavailable') return { kind: 'unavailable' }
     const head = reply.kind === 'found' ? reply.head : null
+    if (head !== null) stampHead(head, startedAtMs)
     const entry = {
       head,
       askedAtMs: performance.now(),
@@ -110,6 +113,7 @@ export class HeadCache {
       return
     }
     entry.head = reply.kind === 'found' ? reply.head : null
+    if (entry.head !== null) stampHead(entry.head, askedAtMs)
     entry.askedAtMs = askedAtMs
     entry.changesKnown = changesHeard
     // Set anew, because it may have grown.
@@ -127,6 +131,15 @@ export class HeadCache {
 
 function isOutdated({ changesKnown, changesHeard }: Entry): boolean {
   return changesKnown < changesHeard
+}
+
+/** About what it takes in memory: the code, and every variable. */
+function sizeOf({ code, environment }: Head): number {
+  const variables = Object.entries(environment).reduce(
+    (sum, [name, value]) => sum + name.length + value.length,
+    0,
+  )
+  return (code.length + variables) * 2
 }
 
 function toFound({ head }: Entry): HeadFound {

@@ -1,9 +1,9 @@
-import { v7 } from 'uuid'
 import { limits as contractLimits } from '@valley/contract/limits.ts'
 import type { LogLevel, RunLogLine, RunError, RunRequest } from '@valley/contract/runs.ts'
 import type { Head } from '@valley/bus/requests.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
 import { judge, type Outcome } from './outcome.ts'
+import { newRunId } from './run-id.ts'
 import { storable } from './storable.ts'
 
 const { logLinesMax, logBytesMax, logLineCharsMax } = contractLimits
@@ -13,9 +13,10 @@ export type LineSink = (run: OpenRun, line: RunLogLine) => void
 
 /** One run from the request's arrival to its report. */
 export class OpenRun {
-  readonly id = v7()
+  readonly id = newRunId()
   readonly createdAtMs = Date.now()
-  readonly head: Head
+  /** Which code it runs; a run that waits while its val is saved goes over to the new one. */
+  head: Head
   readonly request: RunRequest
   readonly logs: RunLogLine[] = []
   /** When a worker had room and when the val was called, on the clock that only goes forward. */

@@ -94,6 +94,7 @@ const endVerdicts: Readonly<Record<EndCause, Verdict>> = {
     'WorkerKilled',
     `The val kept its thread busy for ${limits.stallMsMax / 1_000} s without a pause. Look for an endless loop.`,
   ),
+  restless: failed(502, 'WorkerKilled', 'The val went on working hard though nobody had called it.'),
   spoke_nonsense: failed(
     502,
     'WorkerKilled',

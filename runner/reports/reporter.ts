@@ -52,7 +52,10 @@ export class Reporter implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closeBatch()
     const deadline = AbortSignal.timeout(limits.stopMsMax)
-    while (this.#underWay + this.#waiting.length > 0 && !deadline.aborted) await sleep(limits.settleTickMs)
+    while (this.#underWay + this.waitingCount > 0 && !deadline.aborted) {
+      if (this.#filling.reports.length > 0) this.#closeBatch()
+      await sleep(limits.tailTickMs)
+    }
     this.#stop.abort()
     if (this.waitingCount > 0) this.#observe.reportsLost(this.waitingCount)
   }
@@ -94,9 +97,29 @@ export class Reporter implements AsyncDisposable {
       this.#waitingBytes -= batch.bytes
       return
     }
-    this.#waiting.unshift(batch)
+    this.#waiting.unshift(...this.#fitted(batch))
     await sleep(limits.batchRetryWaitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined)
   }
+
+  /** What NATS will never take as it is goes in halves; one that is too large by itself goes without what it printed. */
+  #fitted(batch: Batch): readonly Batch[] {
+    const { reports } = batch
+    if (Buffer.byteLength(JSON.stringify(reports)) + 100 < this.#bus.payloadBytesMax) return [batch]
+    const half = Math.ceil(reports.length / 2)
+    const parts =
+      reports.length > 1 ? [reports.slice(0, half), reports.slice(half)] : [reports.map(withoutLogs)]
+    this.#waitingBytes -= batch.bytes
+    return parts.map((part) => {
+      const bytes = part.reduce((sum, report) => sum + guessBytes(report), 0)
+      this.#waitingBytes += bytes
+      return { id: v7(), reports: part, bytes }
+    })
+  }
+}
+
+function withoutLogs(report: RunReport): RunReport {
+  const at = new Date(report.endedAtMs).toISOString()
+  return { ...report, logs: [{ at, level: 'warn', message: 'What it printed was too much to be kept.' }] }
 }
 
 function emptyBatch(): Batch {

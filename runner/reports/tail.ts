@@ -16,8 +16,11 @@ export class Tail implements Disposable {
     const events = this.#events.get(valId)
     if (events) events.push(event)
     else this.#events.set(valId, [event])
-    if (events && events.length >= limits.tailEventsPerMessageMax) this.#tell(valId, events)
-    this.#timer ??= setTimeout(() => this.flush(), limits.settleTickMs)
+    const isFull = events !== undefined && events.length >= limits.tailEventsPerMessageMax
+    // A line may have 16 Ki characters: with one of them the message goes out.
+    const isLong = event.kind === 'log' && event.message.length > limits.tailLongLineChars
+    if (isFull || isLong) this.#tell(valId, events ?? [event])
+    this.#timer ??= setTimeout(() => this.flush(), limits.tailTickMs)
   }
 
   flush(): void {

@@ -86,6 +86,16 @@ export async function readCgroupMemoryBytes(path: string): Promise<number | null
   }
 }
 
+/** What all its processes and threads have used since it was made. */
+export async function readCgroupCpuMs(path: string): Promise<number | null> {
+  try {
+    if (isUnified) return (await readCounter(join(root, path, 'cpu.stat'), 'usage_usec')) / 1_000
+    return Number(await readFile(join(root, 'cpuacct', path, 'cpuacct.usage'), 'utf8')) / 1_000_000
+  } catch {
+    return null
+  }
+}
+
 export async function hasRunOutOfMemory(path: string): Promise<boolean> {
   const file = isUnified
     ? join(root, path, 'memory.events')

@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { emptyCgroup, killCgroup, hasRunOutOfMemory, readCgroupMemoryBytes, removeCgroup } from './cgroups.ts'
+import {
+  emptyCgroup,
+  killCgroup,
+  hasRunOutOfMemory,
+  readCgroupCpuMs,
+  readCgroupMemoryBytes,
+  removeCgroup,
+} from './cgroups.ts'
 import { buildOciConfig } from './oci-config.ts'
 import type { Gate } from './gate.ts'
 import type { OciRuntime } from './oci-runtime.ts'
@@ -117,6 +124,7 @@ function followSandbox(place: Place, runtime: ChildProcess, output: RecentOutput
     recentOutput: () => output.read(),
     ended,
     readMemoryBytes: () => readCgroupMemoryBytes(cgroup),
+    readCpuMs: () => readCgroupCpuMs(cgroup),
     remove: () => {
       killed = true
       removal ??= removeSandbox(place, ended).finally(() => host.sandboxes.delete(id))

@@ -134,12 +134,14 @@ function wrapChild(child: ChildProcess, { id, folder, places }: ProcessPlace): S
     inside: { socketFolder, valFolder },
     recentOutput: () => output.read(),
     ended,
+    readCpuMs: () => Promise.resolve(null),
     readMemoryBytes: () => (child.pid === undefined ? Promise.resolve(null) : readResidentBytes(child.pid)),
     remove: async () => {
       killed ||= child.exitCode === null && child.signalCode === null
       child.kill('SIGKILL')
       await ended
-      await rm(folder, { recursive: true, force: true })
+      // A val may have locked us out of a folder of its own; what is left is swept at the next start.
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     },
   }
 }

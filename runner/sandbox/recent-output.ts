@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream'
+import { Allowance } from './allowance.ts'
 
 const recentBytesMax = 4096
+/** A val has the console for its lines; what comes here is of crashes. */
+const bytesPerSecondMax = 1024 * 1024
 
 /** Reads the streams to their end, however much they bring, and keeps the last of it. */
 export class RecentOutput {
@@ -8,7 +11,9 @@ export class RecentOutput {
   #heapWasFull = false
 
   follow(stream: Readable): void {
+    const allowance = new Allowance(stream, bytesPerSecondMax)
     stream.on('data', (chunk: Buffer) => {
+      allowance.spend(chunk.length)
       const both = Buffer.concat([this.#kept, chunk.subarray(-recentBytesMax)])
       this.#heapWasFull ||= /Fatal JavaScript (invalid size error|out of memory)/.test(
         both.toString('latin1'),

@@ -16,6 +16,8 @@ export interface Sandbox {
   readonly ended: Promise<SandboxEnd>
   /** Memory in use now; null where nobody counts. */
   readonly readMemoryBytes: () => Promise<number | null>
+  /** Processor time used so far; null where nobody counts. */
+  readonly readCpuMs: () => Promise<number | null>
   /** Ends every process in it and removes all that was made for it. May be called twice. */
   readonly remove: () => Promise<void>
 }

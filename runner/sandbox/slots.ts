@@ -32,14 +32,22 @@ export interface SlotSettings {
 /** Slots are made when there is none free, and kept. The lowest free number first, so that few are ever made. */
 export function openSlots(settings: SlotSettings): Slots {
   const free: Slot[] = []
+  const numbers: number[] = []
   let made = 0
   return {
     take: async () => {
       const slot = free.pop()
       if (slot) return slot
-      if (made >= slotsMax) throw new Error(`More than ${slotsMax} sandboxes at once.`)
-      made += 1
-      return makeSlot(settings, made - 1)
+      if (numbers.length === 0 && made >= slotsMax)
+        throw new Error(`More than ${slotsMax} sandboxes at once.`)
+      const number = numbers.pop() ?? made++
+      try {
+        return await makeSlot(settings, number)
+      } catch (error) {
+        await unmakeSlot(settings, number)
+        numbers.push(number)
+        throw error
+      }
     },
     giveBack: async (slot) => {
       for (const folder of [slot.socketFolder, slot.valFolder]) await emptyFolder(folder)
@@ -67,6 +75,15 @@ async function makeSlot({ folder, egress }: SlotSettings, number: number): Promi
   await chown(slot.valFolder, names.userId, names.userId)
   await Promise.all([mountSocketFolder(slot), makeNamespace(egress, names)])
   return slot
+}
+
+/** Whatever of it there is: a slot that could not be made whole must not be in the way of the next try. */
+async function unmakeSlot({ egress }: SlotSettings, number: number): Promise<void> {
+  const { namespaceName, interfaceName } = nameSlot(egress.names, number)
+  const socketFolder = join(egress.names.runFolder, 'slots', String(number), 'sock')
+  await runCommand('ip', ['netns', 'delete', namespaceName]).catch(() => undefined)
+  await runCommand('ip', ['link', 'delete', interfaceName]).catch(() => undefined)
+  await runCommand('umount', ['--lazy', socketFolder]).catch(() => undefined)
 }
 
 /**

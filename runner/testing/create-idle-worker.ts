@@ -15,6 +15,7 @@ export function createIdleWorker(onEnd: (worker: Worker, cause: EndCause) => voi
       recentOutput: () => '',
       ended: new Promise(() => undefined),
       readMemoryBytes: async () => null,
+      readCpuMs: async () => null,
       remove: async () => undefined,
     },
     control: new ControlChannel(new Socket(), nobody),

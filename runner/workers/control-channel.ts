@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { z } from 'zod'
 import { LogLevel } from '@valley/contract/runs.ts'
 import { limits } from '../limits.ts'
+import { Allowance } from '../sandbox/allowance.ts'
 import type { FromWorker, ToWorker } from '../sandbox/bootstrap/control-message.ts'
 
 const text = z.string()
@@ -23,15 +24,17 @@ export interface ControlListener {
   readonly onClose: () => void
 }
 
-/** The runner's end of the line to a worker: lines of JSON, bounded in length. */
+/** The runner's end of the line to a worker: lines of JSON, bounded in length and in how many come in a second. */
 export class ControlChannel {
   readonly #socket: Socket
   readonly #listener: ControlListener
+  readonly #allowance: Allowance
   #rest = ''
 
   constructor(socket: Socket, listener: ControlListener) {
     this.#socket = socket
     this.#listener = listener
+    this.#allowance = new Allowance(socket, limits.controlCostPerSecondMax)
     socket.setEncoding('utf8')
     socket.on('data', (chunk: string) => this.#read(chunk))
     socket.on('error', () => socket.destroy())
@@ -49,6 +52,7 @@ export class ControlChannel {
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split('\n')
     this.#rest = lines.pop() ?? ''
+    this.#allowance.spend(chunk.length + lines.length * limits.controlLineCost)
     for (const line of lines) {
       // Nothing that follows nonsense is heard, also of what came together with it.
       if (this.#socket.destroyed) return

@@ -9,6 +9,7 @@ export type EndCause =
   | 'out_of_memory'
   | 'exited'
   | 'stalled'
+  | 'restless'
   | 'spoke_nonsense'
   | 'load_failed'
   | 'load_timed_out'
@@ -19,6 +20,7 @@ const ownFaults: ReadonlySet<EndCause> = new Set([
   'out_of_memory',
   'exited',
   'stalled',
+  'restless',
   'spoke_nonsense',
   'load_failed',
   'load_timed_out',

@@ -27,11 +27,15 @@ export class IdlePool {
     return this.#idle.length
   }
 
+  get hasWaiters(): boolean {
+    return this.#waiting.length > 0
+  }
+
   get booting(): number {
     return this.#booting
   }
 
-  /** Null once the pool is closed. The bound on who waits is that of the requests behind it. */
+  /** Null once the pool is closed. Whoever finds, when it comes, that nobody needs it any more gives it back. */
   take(): Promise<Worker | null> {
     const worker = this.#idle.shift()
     const taken = worker
@@ -75,7 +79,7 @@ export class IdlePool {
   async #bootOne(): Promise<void> {
     this.#booting += 1
     try {
-      this.#offer(await this.#options.boot())
+      this.giveBack(await this.#options.boot())
     } catch (error) {
       this.#options.onBootFailed(error)
       await sleep(limits.bootRetryWaitMs)
@@ -85,7 +89,7 @@ export class IdlePool {
     }
   }
 
-  #offer(worker: Worker): void {
+  giveBack(worker: Worker): void {
     if (this.#isClosed) return worker.end('stopping')
     if (worker.state === 'gone') return
     const waiter = this.#waiting.shift()

@@ -75,7 +75,9 @@ test('a worker that answers no ping holds its runs back for a while only', () =>
   mock.timers.enable({ apis: ['setTimeout'] })
   const { runs } = open()
   let settled = 0
-  runs.release(startRun(runs), () => settled++)
+  const run = startRun(runs)
+  run.end({ kind: 'answered' })
+  runs.release(run, () => settled++)
   mock.timers.tick(limits.settleTickMs)
   mock.timers.tick(limits.settleMsMax - 1)
   assert.equal(settled, 0)

@@ -72,13 +72,12 @@ export class RunsOfWorker {
 
   release(run: OpenRun, onSettled: (run: OpenRun) => void): void {
     this.#underWay.delete(run.id)
-    if (this.#isOver) {
-      onSettled(run)
-      return
-    }
+    if (this.#isOver) return onSettled(run)
     const settling = { run, onSettled }
     this.#settling.set(run.id, settling)
     this.#ended.push(settling)
+    // Somebody waits to be told what went wrong; the others can be settled together.
+    if (run.outcome?.kind !== 'answered') return this.#askToSettle()
     if (this.#isAsking) return
     this.#isAsking = true
     setTimeout(() => this.#askToSettle(), limits.settleTickMs)
@@ -93,6 +92,7 @@ export class RunsOfWorker {
   #askToSettle(): void {
     this.#isAsking = false
     const group = this.#ended
+    if (group.length === 0) return
     this.#ended = []
     const giveUp = setTimeout(() => this.#settle(group), limits.settleMsMax)
     this.#pings.barrier(() => {

@@ -9,6 +9,11 @@ export type Placement =
   | { readonly kind: 'placed'; readonly worker: Worker }
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
+export interface IdleWorkers {
+  readonly take: () => Promise<Worker | null>
+  readonly giveBack: (worker: Worker) => void
+}
+
 interface Waiter {
   readonly run: OpenRun
   readonly give: (placement: Placement) => void
@@ -22,10 +27,11 @@ export function keyOf({ version, environmentRevision }: Head): string {
 
 /** The workers of one val at one key, and the runs that wait for one of them. */
 export class ValWorkers {
-  readonly head: Head
+  /** The newest that was heard of, with this key. */
+  head: Head
   readonly key: string
   readonly workers = new Set<Worker>()
-  readonly #takeIdle: () => Promise<Worker | null>
+  readonly #idle: IdleWorkers
   readonly #waiting: Waiter[] = []
   #loading = 0
   #crashes = 0
@@ -34,10 +40,10 @@ export class ValWorkers {
   #failure: Outcome | null = null
   #isClosed = false
 
-  constructor(head: Head, takeIdle: () => Promise<Worker | null>) {
+  constructor(head: Head, idle: IdleWorkers) {
     this.head = head
     this.key = keyOf(head)
-    this.#takeIdle = takeIdle
+    this.#idle = idle
   }
 
   get isUnused(): boolean {
@@ -117,6 +123,7 @@ export class ValWorkers {
   }
 
   adopt(waiters: readonly Waiter[]): void {
+    for (const { run } of waiters) run.head = this.head
     this.#waiting.push(...waiters)
     this.releaseOne()
     if (this.#waiting.length > 0) this.#loadAnother()
@@ -148,9 +155,11 @@ export class ValWorkers {
   }
 
   async #load(): Promise<void> {
-    const worker = await this.#takeIdle()
+    const worker = await this.#idle.take()
     if (worker === null) return this.#refuseAll({ kind: 'worker_ended', cause: 'stopping' })
-    if (this.#isClosed) return worker.end('outdated')
+    // It knows no val yet: if nobody waits for it any more, another val may have it.
+    const isWanted = this.#waiting.length > 0 || this.workers.size > 0
+    if (this.#isClosed || !isWanted) return this.#idle.giveBack(worker)
     this.workers.add(worker)
     const startedAtMs = performance.now()
     const result = await worker.load(this.head)

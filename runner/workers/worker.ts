@@ -50,6 +50,7 @@ export class Worker {
   isHangingUp = false
   /** Whose it is, from its loading on. */
   valId: string | null = null
+  ownerId: string | null = null
   memoryBytes: number = limits.workerBytesGuess
   readonly #sandbox: Sandbox
   readonly #control: ControlChannel
@@ -59,8 +60,10 @@ export class Worker {
   readonly #load = Promise.withResolvers<LoadResult>()
   #cause: EndCause | null = null
   #drainCause: EndCause = 'outdated'
-  #drainsSinceMs = 0
+  #drainedByMs = 0
   #pool: Pool | null = null
+  #pingedAtMs = 0
+  #cpu: { ms: number | null; atMs: number } = { ms: null, atMs: 0 }
 
   constructor({ sandbox, control, watcher }: WorkerParts) {
     this.id = sandbox.id
@@ -81,8 +84,10 @@ export class Worker {
 
   /** Gives it its val. Resolves however that goes; anything but `loaded` ends the worker. */
   async load(head: Head): Promise<LoadResult> {
+    if (this.#cause !== null) return { kind: 'ended', cause: this.#cause }
     this.state = 'loading'
     this.valId = head.valId
+    this.ownerId = head.ownerId
     const timer = setTimeout(() => this.end('load_timed_out'), limits.loadTimeoutMs)
     // Its folder is gone if it ended meanwhile; anything else, such as a full disk, is no fault of the val's either.
     await this.#writeVal(head).catch(() => this.end('boot_failed'))
@@ -91,6 +96,7 @@ export class Worker {
       modules: this.#modules(head).map(({ inside }) => pathToFileURL(inside).href),
       environment: head.environment,
       logLinesMax: contractLimits.logLinesMax,
+      logCharsMax: contractLimits.logBytesMax,
     })
     const result = await this.#load.promise
     clearTimeout(timer)
@@ -117,11 +123,11 @@ export class Worker {
   }
 
   /** Takes no more runs, finishes those it has, and ends. */
-  drain(cause: EndCause): void {
+  drain(cause: EndCause, withinMs: number = limits.drainMsMax): void {
     if (this.state === 'gone' || this.state === 'draining') return
     this.state = 'draining'
     this.#drainCause = cause
-    this.#drainsSinceMs = performance.now()
+    this.#drainedByMs = performance.now() + withinMs
     this.#endIfDrained()
   }
 
@@ -136,13 +142,14 @@ export class Worker {
   /** Now and then: is it still turning, are its runs within their time? */
   tick(nowMs: number): void {
     if (this.state === 'gone') return
-    if (this.state === 'draining' && nowMs - this.#drainsSinceMs > limits.drainMsMax)
-      this.end(this.#drainCause)
+    if (this.state === 'draining' && nowMs > this.#drainedByMs) this.end(this.#drainCause)
     // Before anything else: a val that answered and then went into a loop has no run under way.
     if (this.#pings.silentMs(nowMs) > limits.stallMsMax) return this.end('stalled')
-    if (this.runs.size === 0 && this.state !== 'loading') return
     this.runs.expire(nowMs)
-    this.#pings.keepGoing(nowMs)
+    const isAsked = this.runs.size > 0 || this.state === 'loading'
+    if (!isAsked && nowMs - this.#pingedAtMs < limits.idlePingIntervalMs) return
+    this.#pingedAtMs = nowMs
+    if (this.state !== 'idle') this.#pings.keepGoing(nowMs)
   }
 
   /** Its side hung up: it is ending, or was made to. What the kernel says of it comes first if it comes soon. */
@@ -167,6 +174,13 @@ export class Worker {
   async measure(): Promise<void> {
     const bytes = await this.#sandbox.readMemoryBytes().catch(() => null)
     if (bytes !== null) this.memoryBytes = bytes
+    const cpuMs = await this.#sandbox.readCpuMs()
+    const last = this.#cpu
+    this.#cpu = { ms: cpuMs, atMs: performance.now() }
+    if (cpuMs === null || last.ms === null) return
+    const share = (cpuMs - last.ms) / (this.#cpu.atMs - last.atMs)
+    const wasLeftAlone = this.state === 'warm' && this.runs.isSettled && this.lastUsedAtMs < last.atMs
+    if (wasLeftAlone && share > limits.idleCpuShareMax) this.end('restless')
   }
 
   /** Not before its last run is settled: what that one said last would go with it. */
@@ -177,6 +191,8 @@ export class Worker {
   #open(): void {
     if (this.state === 'gone') return
     this.state = 'warm'
+    // What loading took of the processor is not held against it.
+    this.lastUsedAtMs = performance.now()
     this.#pool = new Pool('http://val', {
       socketPath: path.join(this.#sandbox.socketFolder, 'http.sock'),
       connections: limits.requestsPerWorkerMax,

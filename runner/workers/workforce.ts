@@ -1,4 +1,5 @@
 import type { Head } from '@valley/bus/requests.ts'
+import { isOlderHead } from '../heads/head-stamp.ts'
 import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
 import type { SandboxDriver } from '../sandbox/sandbox.ts'
@@ -30,6 +31,7 @@ export class Workforce implements AsyncDisposable {
   readonly #idle: IdlePool
   readonly #timers: readonly NodeJS.Timeout[]
   #isMeasuring = false
+  #measured = 0
 
   constructor(options: WorkforceOptions) {
     this.#options = options
@@ -48,7 +50,9 @@ export class Workforce implements AsyncDisposable {
 
   /** A worker for this run of this head, at once if one is warm. Its run has to be released when it is over. */
   place(head: Head, run: OpenRun): Placement | Promise<Placement> {
-    return this.#workersOf(head).place(run)
+    const workers = this.#workersOf(head)
+    run.head = workers.head
+    return workers.place(run)
   }
 
   forget(run: OpenRun): void {
@@ -100,8 +104,12 @@ export class Workforce implements AsyncDisposable {
   /** The newest head decides: workers of another version or environment take nothing more. */
   #workersOf(head: Head): ValWorkers {
     const known = this.#vals.get(head.valId)
-    if (known?.key === keyOf(head)) return known
-    const fresh = new ValWorkers(head, () => this.#idle.take())
+    if (known !== undefined && (known.head === head || isOlderHead(head, known.head))) return known
+    if (known?.key === keyOf(head)) {
+      known.head = head
+      return known
+    }
+    const fresh = new ValWorkers(head, this.#idle)
     this.#vals.set(head.valId, fresh)
     if (known) fresh.adopt(known.close('outdated'))
     return fresh
@@ -128,10 +136,24 @@ export class Workforce implements AsyncDisposable {
     const fits = () => this.memoryBytes + limits.workerBytesGuess <= this.#options.memoryBudgetBytes
     while (!fits()) {
       const victim = this.#leastRecentlyUsed()
-      if (victim === undefined) return false
+      if (victim === undefined) {
+        if (this.#idle.hasWaiters) this.#squeeze()
+        return false
+      }
       victim.end('evicted')
     }
     return true
+  }
+
+  /** Nobody is unused and others wait: whoever has most of the memory gives up their oldest worker, streams and all. */
+  #squeeze(): void {
+    const workers = [...this.#workers].filter(({ state }) => state === 'warm' || state === 'draining')
+    if (workers.some(({ state }) => state === 'draining')) return
+    const byOwner = Object.values(Object.groupBy(workers, ({ ownerId }) => ownerId ?? ''))
+    const most = byOwner.toSorted((a, b) => (b?.length ?? 0) - (a?.length ?? 0))[0] ?? []
+    if (most.length <= workers.length * limits.ownerShareMax) return
+    const oldest = most.toSorted((a, b) => a.lastUsedAtMs - b.lastUsedAtMs)[0]
+    oldest?.drain('evicted', limits.squeezeMsMax)
   }
 
   #leastRecentlyUsed(): Worker | undefined {
@@ -157,11 +179,19 @@ export class Workforce implements AsyncDisposable {
     this.#idle.fill()
   }
 
+  /** In turn, so that many workers do not cost more than few. */
+  #nextToMeasure(): readonly Worker[] {
+    const workers = [...this.#workers]
+    const from = this.#measured % Math.max(1, workers.length)
+    this.#measured = from + limits.measuredAtOnceMax
+    return workers.slice(from, from + limits.measuredAtOnceMax)
+  }
+
   /** What they really use, and the budget held against it. */
   async #measure(): Promise<void> {
     if (this.#isMeasuring) return
     this.#isMeasuring = true
-    for (const worker of this.#workers) await worker.measure()
+    for (const worker of this.#nextToMeasure()) await worker.measure()
     this.#isMeasuring = false
     while (this.memoryBytes > this.#options.memoryBudgetBytes) {
       const victim = this.#leastRecentlyUsed()

@@ -7,8 +7,6 @@ const stalls = {
   'endless loop': 'for (;;);',
   'endless microtasks': 'for (;;) await null',
   'endless nextTick': 'const again = () => process.nextTick(again); again(); await new Promise(() => {})',
-  'timers that breed':
-    'const again = () => { for (let i = 0; i < 2; i++) setTimeout(again) }; again(); await new Promise(() => {})',
   'regular expression that explodes': "/^(a+)+$/.test('a'.repeat(60) + '!')",
   'sleeps on a lock': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
   'WebAssembly loop': `
@@ -45,6 +43,16 @@ export const loopAttacks: readonly Attack[] = [
     must: stalled,
   })),
   { family: 'loops', name: 'endless loop while it loads', code: 'for (;;);', must: stalled },
+  {
+    family: 'loops',
+    name: 'timers that breed',
+    code: `export default () => {
+      const again = () => { for (let i = 0; i < 2; i++) setTimeout(again) }
+      again()
+      return new Promise(() => {})
+    }`,
+    must: { ...stalled, orElse: { answer: 502, run: 'failed', error: 'OutOfMemory' } },
+  },
   ...Object.entries(endless).map(([name, code]): Attack => ({
     family: 'loops',
     name,

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { callVal } from '../vals/call-val.ts'
@@ -14,6 +16,8 @@ const processAwayMs = 10_000
 const newHeadMsMax = 2_000
 const recordMsMax = 60_000
 const settleMsMax = 20_000
+const stopMsMax = 20_000
+const socketCode = 'export default (request: Request) => Deno.upgradeWebSocket(request).response'
 const code = 'export default () => { console.log("called"); return new Response("here") }'
 
 describe(`while warm vals are called ${callsPerSecond} times a second`, { concurrency: false }, () => {
@@ -83,10 +87,21 @@ describe(`while warm vals are called ${callsPerSecond} times a second`, { concur
     assert.equal(after.tables.length, before.tables.length)
   })
 
-  test('a runner that is stopped leaves nothing at all', async () => {
+  test('a runner that is stopped leaves nothing at all, and waits for no WebSocket', async () => {
+    await saveVal(world, 'socket', socketCode)
+    const { port, hostname } = new URL(world.valsUrl)
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+    socket.write(
+      `GET / HTTP/1.1\r\nhost: alice--socket.${hostname}\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    )
+    const [heard] = (await once(socket, 'data')) as [Buffer]
+    assert.match(heard.toString('latin1'), /^HTTP\/1\.1 101 /)
     const before = findRemains(runnerNumber)
     assert.ok(before.tables.length > 0)
-    await world.runner?.terminate()
+    const stoppedAtMs = performance.now()
+    const end = await world.runner?.terminate()
+    assert.equal(end?.code, 0)
+    assert.ok(performance.now() - stoppedAtMs < stopMsMax, 'it took too long to stop')
     const left = findRemains(runnerNumber)
     assert.deepEqual(left, {
       sandboxes: [],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { WebSocket } from 'undici'
 import { waitUntil } from '@valley/server/testing/wait-until.ts'
@@ -329,6 +330,26 @@ describe('an answer reaches its client as it was given', () => {
     assert.equal(bytes, 200 * mib)
   })
 
+  test('an answer that comes in large pieces keeps its status, its headers and its order', async () => {
+    const code = `export default () => {
+      let n = 0
+      return new Response(new ReadableStream({
+        pull(controller) {
+          if (n === 20) return controller.close()
+          controller.enqueue(new Uint8Array(30_000).fill(n++))
+        },
+      }), { status: 201, headers: { "x-kept": "yes" } })
+    }`
+    await scene.save('pieces', code)
+    for (let turn = 0; turn < 8; turn++) {
+      const { statusCode, headers, body } = await scene.open('pieces')
+      assert.deepEqual([statusCode, headers['x-kept']], [201, 'yes'])
+      const bytes = Buffer.from(await body.arrayBuffer())
+      assert.equal(bytes.length, 600_000)
+      for (let n = 0; n < 20; n++) assert.equal(bytes[n * 30_000 + 15_000], n)
+    }
+  })
+
   test('an answer that breaks off is not taken for a whole one', async () => {
     const code = `export default () => new Response(new ReadableStream({
       async start(controller) {
@@ -578,6 +599,40 @@ describe('WebSockets', () => {
     assert.match(heard, /^HTTP\/1\.1 500 /)
     assert.match(heard, /RangeError/)
     assert.match(await upgrade('there-is-none', '/', 'websocket'), /^HTTP\/1\.1 404 /)
+  })
+
+  test('nothing is said on the connection but whole answers, whatever a val pretends', async () => {
+    const forged = `export default () => new Response("HTTP/1.1 200 OK\\r\\nset-cookie: a=b; Domain=localhost\\r\\n\\r\\nforged",
+      { headers: { "valley-outcome": "threw" } })`
+    await scene.save('forger', forged)
+    const heard = await upgrade('forger', '/', 'websocket')
+    assert.match(heard, /^HTTP\/1\.1 500 /)
+    assert.doesNotMatch(heard, /forged|set-cookie/)
+  })
+
+  test('clients that leave what declined them cost a val nothing', async () => {
+    await scene.save(
+      'streams',
+      'export default (r: Request) => r.headers.get("upgrade") ? new Response(new ReadableStream({ pull: (c) => new Promise((go) => setTimeout(() => { c.enqueue(new Uint8Array(10)); go() }, 5)) })) : new Response("here")',
+    )
+    await scene.call('streams')
+    await Promise.all(
+      Array.from({ length: 110 }, async () => {
+        const socket = await connect(scene.port)
+        socket.write(
+          `GET / HTTP/1.1\r\nhost: ${host('streams')}\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+        )
+        await pause(200)
+        socket.destroy()
+      }),
+    )
+    assert.equal((await scene.call('streams')).text, 'here')
+  })
+
+  test('a worker that ends in the handshake is told of as what it is', async () => {
+    const val = await scene.save('exiting', 'export default () => Deno.exit(1)')
+    assert.match(await upgrade('exiting', '/', 'websocket'), /^HTTP\/1\.1 502 /)
+    assert.equal((await scene.findLastRun(val)).error?.name, 'WorkerExited')
   })
 
   test('a client that offers another protocol gets an ordinary answer', async () => {

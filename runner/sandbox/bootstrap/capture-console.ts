@@ -33,8 +33,10 @@ export function captureConsole({
   const indentation: string[] = []
   const send = (level: LogLevel, text: string) => {
     const scope = getScope()
-    if (scope.linesLeft <= 0) return
+    // The one that goes over a bound is still sent: by it the runner knows that there was more.
+    if (scope.linesLeft <= 0 || scope.charsLeft <= 0) return
     scope.linesLeft -= 1
+    scope.charsLeft -= text.length
     control.send({ kind: 'log', runId: scope.runId, level, message: text.slice(0, messageCharsMax + 1) })
   }
   const print = (level: LogLevel, values: readonly unknown[]) =>

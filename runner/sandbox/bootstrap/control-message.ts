@@ -15,6 +15,7 @@ export type ToWorker =
       readonly environment: Readonly<Record<string, string>>
       /** More than this nobody keeps of a run, so it need not be sent either. */
       readonly logLinesMax: number
+      readonly logCharsMax: number
     }
   /** Answered in its turn: whatever was printed before the pong belongs to what happened before the ping. */
   | { readonly kind: 'ping'; readonly number: number }

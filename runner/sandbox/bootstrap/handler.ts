@@ -6,12 +6,14 @@ import { describeError } from './describe-error.ts'
 export interface Val {
   fetch: ServeHandler | null
   logLinesMax: number
+  logCharsMax: number
 }
 
 /** What is known wherever a run's code runs: which one it is, and how much it may still print. */
 export interface RunScope {
   readonly runId: string | null
   linesLeft: number
+  charsLeft: number
 }
 
 type Answer = Response | Promise<Response>
@@ -47,7 +49,7 @@ export function createHandler({ val, control, runWithin }: Parts): ServeHandler 
   return (request, info) => {
     const runId = apply(readHeader, request.headers, [runHeader]) ?? ''
     try {
-      const answer = runWithin({ runId, linesLeft: val.logLinesMax }, () => {
+      const answer = runWithin({ runId, linesLeft: val.logLinesMax, charsLeft: val.logCharsMax }, () => {
         const { fetch } = val
         if (fetch === null) throw new TypeError('The val is not loaded.')
         return fetch(request, info)

@@ -18,13 +18,13 @@ const { Deno: deno } = globalThis as unknown as { Deno: DenoApi }
 const { exit } = deno
 const [socketFolder = '', appFolder = ''] = deno.args
 const currentRun = new AsyncLocalStorage<RunScope>()
-const outside: RunScope = { runId: null, linesLeft: 0 }
+const outside: RunScope = { runId: null, linesLeft: 0, charsLeft: 0 }
 const getStore = currentRun.getStore.bind(currentRun)
 const getScope = () => getStore() ?? outside
 const runWithin = currentRun.run.bind(currentRun)
 
 const control = await openControl(deno, `${socketFolder}/control.sock`)
-const val: Val = { fetch: null, logLinesMax: 0 }
+const val: Val = { fetch: null, logLinesMax: 0, logCharsMax: 0 }
 deno.serve(
   { path: `${socketFolder}/http.sock`, onListen: () => undefined },
   createHandler({ val, control, runWithin }),
@@ -43,6 +43,7 @@ for await (const message of control.messages()) {
   if (message.kind === 'ping') control.send({ kind: 'pong', number: message.number })
   else {
     val.logLinesMax = outside.linesLeft = message.logLinesMax + 1
+    val.logCharsMax = outside.charsLeft = message.logCharsMax
     // Not awaited: a val that loads for long still answers pings, so that slow is told from stuck.
     void loadVal({ deno, control, val, message })
   }
