@@ -14,9 +14,9 @@ const separator = '-- next block --'
 const expected = [
   /"name":"hello".*"version":1.*"endpoint":"http:\/\/me--hello\.localhost:\d+"/s,
   /^Hello from the valley$/m,
-  /"version":2.*^Hello again$/ms,
+  /"version":2.*\}Hello again$/ms,
   /event: log.*asked for \/watched.*event: run.*"logs":\[\{.*asked for \/watched.*"data":\[\{.*"status":"succeeded"/s,
-  /"version":3.*Good morning$/s,
+  /"version":3.*\}Good morning\s*$/s,
   /"version":3.*"version":2.*"version":1.*Hello from the valley.*GREETING/s,
   /Just what I was looking for.*"data":\[\{.*"name":"hello"/s,
   /^204$/m,
