@@ -96,7 +96,8 @@ export class Worker {
       modules: this.#modules(head).map(({ inside }) => pathToFileURL(inside).href),
       environment: head.environment,
       logLinesMax: contractLimits.logLinesMax,
-      logCharsMax: contractLimits.logBytesMax,
+      // A line more than is kept, so that the runner sees where it has to cut.
+      logCharsMax: contractLimits.logBytesMax + contractLimits.logLineCharsMax,
     })
     const result = await this.#load.promise
     clearTimeout(timer)

@@ -35,9 +35,10 @@ export function captureConsole({
     const scope = getScope()
     // The one that goes over a bound is still sent: by it the runner knows that there was more.
     if (scope.linesLeft <= 0 || scope.charsLeft <= 0) return
+    const message = text.slice(0, messageCharsMax + 1)
     scope.linesLeft -= 1
-    scope.charsLeft -= text.length
-    control.send({ kind: 'log', runId: scope.runId, level, message: text.slice(0, messageCharsMax + 1) })
+    scope.charsLeft -= message.length
+    control.send({ kind: 'log', runId: scope.runId, level, message })
   }
   const print = (level: LogLevel, values: readonly unknown[]) =>
     send(level, indentation.join('') + format(inspect, values))
