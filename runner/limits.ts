@@ -14,6 +14,7 @@ export const limits = {
   // Workers
   idleWorkers: 4,
   bootsAtOnceMax: 2,
+  refillDelayMs: 50,
   bootTimeoutMs: 15_000,
   bootRetryWaitMs: 1_000,
   loadTimeoutMs: 20_000,

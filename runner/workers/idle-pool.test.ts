@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import { createIdleWorker } from '../testing/create-idle-worker.ts'
 import type { EndCause } from './end-cause.ts'
@@ -14,11 +15,13 @@ test('it boots as many as it shall hold, a few at once', async () => {
   assert.deepEqual([pool.size, pool.booting, boots.length], [4, 0, 4])
 })
 
-test('whoever takes one gets the one that waits longest, and another is booted in its place', async () => {
+test('whoever takes one gets the one that waits longest, and another is booted in its place a moment later', async () => {
   const { pool, workers, finish } = open({ size: 1 })
   pool.fill()
   await finish()
   assert.equal(await pool.take(), workers[0])
+  assert.deepEqual([pool.size, pool.booting], [0, 0])
+  await pause(2 * limits.refillDelayMs)
   assert.deepEqual([pool.size, pool.booting], [0, 1])
 })
 

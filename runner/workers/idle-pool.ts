@@ -38,11 +38,13 @@ export class IdlePool {
   /** Null once the pool is closed. Whoever finds, when it comes, that nobody needs it any more gives it back. */
   take(): Promise<Worker | null> {
     const worker = this.#idle.shift()
-    const taken = worker
-      ? Promise.resolve(worker)
-      : this.#isClosed
-        ? Promise.resolve(null)
-        : new Promise<Worker | null>((resolve) => this.#waiting.push(resolve))
+    if (worker) {
+      // The next boot would take the processor from the val that is just being loaded.
+      setTimeout(() => this.fill(), limits.refillDelayMs).unref()
+      return Promise.resolve(worker)
+    }
+    if (this.#isClosed) return Promise.resolve(null)
+    const taken = new Promise<Worker | null>((resolve) => this.#waiting.push(resolve))
     this.fill()
     return taken
   }
