@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { openWorld, type World } from '../world/open-world.ts'
 import { openClient } from './open-client.ts'
 import { median, type Report, round } from './report.ts'
+import { startProgram } from './start-program.ts'
 import { type Measured, runWrk } from './wrk.ts'
 
 const rounds = 7
@@ -95,14 +93,5 @@ async function startBareServer({ services }: World, ownerId: string) {
     DATABASE_URL: services.databaseUrl,
     BARE_CALLER: JSON.stringify({ id: ownerId }),
   }
-  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  const { port } = JSON.parse(line) as { port: number }
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    },
-  }
+  return startProgram({ command: process.execPath, args: [file], env })
 }

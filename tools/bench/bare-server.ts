@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openDatabase } from '@valley/server/database/open-database.ts'
 import { bareQueries } from './bare-queries.ts'
 
@@ -18,4 +19,4 @@ const server = createServer((request, response) => {
     })
   })
 })
-server.listen(0, '127.0.0.1', () => console.log(JSON.stringify(server.address())))
+server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
+import type { RunnerNames } from '@valley/runner/sandbox/runner-names.ts'
+import { findRunner } from '@valley/runner/sandbox/testing/find-traces.ts'
 import { openWorld, type World } from '../world/open-world.ts'
 import { callVal } from '../vals/call-val.ts'
 import { readMetric } from '../vals/runner-metrics.ts'
-import { findRemains, findRunnerNumber } from '../vals/runner-remains.ts'
+import { findRemains } from '../vals/runner-remains.ts'
 import { saveVal } from '../vals/save-val.ts'
 import { quantile, type Report, round } from './report.ts'
 
@@ -20,12 +22,12 @@ export async function benchDensity(end: AbortSignal): Promise<Report> {
   const runnerEnv = { MEMORY_BUDGET_MIB: String(budgetMib), WARM_IDLE_SECONDS: '3600' }
   const serverEnv = { RATE_LIMIT_PER_MINUTE: '100000000' }
   await using world = await openWorld({ signal: end, runnerEnv, serverEnv })
-  const number = findRunnerNumber(world.folder)
+  const names = await findRunner(world.runnerStateFolder)
   for (let n = 0; n < rotatedVals; n++) await saveVal(world, `dense${n}`, writeCode(n))
 
   for (let n = 0; n < residentVals; n++) await call(world, n)
-  const resident = await readPss(findRemains(number).processes)
-  const stocks: Stock[] = [await takeStock(world, number)]
+  const resident = await readPss(findRemains(names).processes)
+  const stocks: Stock[] = [await takeStock(world, names)]
 
   const times: number[] = []
   let peakBytes = 0
@@ -41,7 +43,7 @@ export async function benchDensity(end: AbortSignal): Promise<Report> {
       for (const n of queue) times.push(await call(world, n))
     }
     await Promise.all(Array.from({ length: callersAtOnce }, caller))
-    stocks.push(await takeStock(world, number))
+    stocks.push(await takeStock(world, names))
   }
   const seconds = (performance.now() - startedAtMs) / 1_000
   clearInterval(watch)
@@ -51,8 +53,8 @@ export async function benchDensity(end: AbortSignal): Promise<Report> {
 type Stock = Awaited<ReturnType<typeof takeStock>>
 
 /** All that could be forgotten: in the runner, and on the host under its names. */
-async function takeStock({ runnerStatusUrl }: World, number: string) {
-  const remains = findRemains(number)
+async function takeStock({ runnerStatusUrl }: World, names: RunnerNames) {
+  const remains = findRemains(names)
   const metric = (name: string) => readMetric(runnerStatusUrl, name)
   return {
     sandboxes: remains.sandboxes.length,

@@ -6,9 +6,9 @@ import { openClient } from './open-client.ts'
 import { median, quantile, type Report, round } from './report.ts'
 import { startBareDeno } from './vals/bare-deno.ts'
 import { callVal } from '../vals/call-val.ts'
+import { startProgram } from './start-program.ts'
 import { runOpenLoop } from './vals/open-loop.ts'
 import { saveVal } from '../vals/save-val.ts'
-import { startWorkerProxy } from './vals/start-worker-proxy.ts'
 import { type Load, type Measured, runWrk } from './wrk.ts'
 
 const valsInRotation = 100
@@ -20,6 +20,7 @@ const openLoopSeconds = 10
 const edits = 60
 const recordWaitMs = 120_000
 const code = 'export default (): Response => new Response("hello world")\n'
+const workerProxy = fileURLToPath(new URL('vals/worker-proxy.ts', import.meta.url))
 const rotation = fileURLToPath(new URL('vals/rotate-hosts.lua', import.meta.url))
 
 /** Warm vals, every run recorded, against bare Deno.serve and a plain proxy in front of the best-known worker. */
@@ -27,7 +28,7 @@ export async function benchWarm(end: AbortSignal): Promise<Report> {
   await using folder = await openTemporaryFolder()
   await using world = await openWorld({ signal: end, serverEnv: { RATE_LIMIT_PER_MINUTE: '100000000' } })
   await using bare = await startBareDeno(folder.path, code)
-  await using proxy = await startWorkerProxy()
+  await using proxy = await startProgram({ command: process.execPath, args: [workerProxy] })
   for (let n = 0; n < valsInRotation; n++) await saveVal(world, `warm${n}`, code)
   for (let n = 0; n < valsInRotation; n++) await callVal(world.valsUrl, labelOf(n))
 

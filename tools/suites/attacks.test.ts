@@ -6,10 +6,11 @@ import type { Attack } from '../attacks/attack.ts'
 import { everyAttack } from '../attacks/every-attack.ts'
 import { underRunsc } from '../attacks/under-runsc.ts'
 import { callVal, until } from './attacks/call-val.ts'
-import { countEnds, countWorkers, type Remains, readRemains } from './attacks/remains.ts'
+import { countRemains, countWorkers, type RemainsCount } from './attacks/remains.ts'
 import { printTable, type Row } from './attacks/report.ts'
 import { openScene } from './attacks/scene.ts'
 import { judge, strike } from './attacks/strike.ts'
+import { readMetric } from '../vals/runner-metrics.ts'
 import { watchMemory } from './hostile/watch-memory.ts'
 
 const hostileValsMin = 40
@@ -93,11 +94,12 @@ describe(`hostile vals in ${sandbox}`, { concurrency: false }, () => {
     'nothing is left of them, and the runner has not grown beyond a bound',
     { skip: sandbox === 'process' },
     async () => {
-      const number = scene.runnerNumber ?? 0
+      const { world, names } = scene
+      assert.ok(names !== null)
       const left = await until(
         async () => {
-          const workers = await countWorkers(scene.statusUrl)
-          const remains = readRemains(number, scene.stateFolder)
+          const workers = await countWorkers(world.runnerStatusUrl)
+          const remains = countRemains(names, world.runnerStateFolder)
           return workers <= workersLeftMax && isAccounted(remains, workers) ? { workers, ...remains } : null
         },
         { withinMs: 60_000, what: 'the workers of the attacks are gone, and all that was theirs' },
@@ -121,10 +123,12 @@ describe(`hostile vals in ${sandbox}`, { concurrency: false }, () => {
 async function endure(attack: Attack, number: number): Promise<void> {
   const startMs = performance.now()
   const { endsWorker } = attack.must
-  const endsBefore = endsWorker ? await countEnds(scene.statusUrl, endsWorker) : 0
+  const countEnds = async () =>
+    readMetric(scene.world.runnerStatusUrl, `valley_worker_ends{cause="${endsWorker}"}`)
+  const endsBefore = await countEnds()
   const blows = await strike(scene, attack, number)
   if (endsWorker) {
-    const hasEnded = async () => ((await countEnds(scene.statusUrl, endsWorker)) > endsBefore ? true : null)
+    const hasEnded = async () => ((await countEnds()) > endsBefore ? true : null)
     await until(hasEnded, { withinMs: 2 * limits.stallMsMax, what: `its worker is ended: ${endsWorker}` })
   }
   const tookMs = performance.now() - startMs
@@ -148,7 +152,7 @@ async function endure(attack: Attack, number: number): Promise<void> {
 }
 
 /** One process, one cgroup and one container for each worker, as the kernel counts them. */
-function isAccounted({ cgroups, processes, containers }: Remains, workers: number): boolean {
+function isAccounted({ cgroups, processes, containers }: RemainsCount, workers: number): boolean {
   const hasGvisor = sandbox === 'runsc'
   return cgroups === workers && containers === workers && (hasGvisor || processes === workers)
 }

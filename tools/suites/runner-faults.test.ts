@@ -5,10 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { callVal } from '../vals/call-val.ts'
 import { saveVal } from '../vals/save-val.ts'
+import type { RunnerNames } from '@valley/runner/sandbox/runner-names.ts'
+import { findRunner } from '@valley/runner/sandbox/testing/find-traces.ts'
 import { openClient } from '../bench/open-client.ts'
 import { openWorld, type World } from '../world/open-world.ts'
 import { CallLoad, callsPerSecond } from './runner-faults/call-load.ts'
-import { findRemains, findRunnerNumber } from '../vals/runner-remains.ts'
+import { findRemains } from '../vals/runner-remains.ts'
 
 const valCount = 5
 const databaseAwayMs = 60_000
@@ -22,13 +24,13 @@ const code = 'export default () => { console.log("called"); return new Response(
 
 describe(`while warm vals are called ${callsPerSecond} times a second`, { concurrency: false }, () => {
   let world: World
-  let runnerNumber: string
+  let names: RunnerNames
   const rows: object[] = []
   const labels = Array.from({ length: valCount }, (_, n) => `alice--steady${n}`)
 
   before(async () => {
     world = await openWorld()
-    runnerNumber = findRunnerNumber(world.folder)
+    names = await findRunner(world.runnerStateFolder)
     for (let n = 0; n < valCount; n++) await saveVal(world, `steady${n}`, code)
     for (const label of labels) assert.equal((await callVal(world.valsUrl, label)).text, 'here')
   })
@@ -66,7 +68,7 @@ describe(`while warm vals are called ${callsPerSecond} times a second`, { concur
     assert.ok(runner !== null)
     const load = new CallLoad({ valsUrl: world.valsUrl, labels })
     await load.untilSeen(2 * callsPerSecond)
-    const before = findRemains(runnerNumber)
+    const before = findRemains(names)
     assert.ok(before.sandboxes.length >= valCount && before.processes.length >= valCount)
     await runner.kill()
     await load.finish()
@@ -74,7 +76,7 @@ describe(`while warm vals are called ${callsPerSecond} times a second`, { concur
     const answered = await callVal(world.valsUrl, labels[0] ?? '')
     assert.equal(answered.text, 'here')
 
-    const after = findRemains(runnerNumber)
+    const after = findRemains(names)
     const survivors = (kind: 'sandboxes' | 'processes') =>
       after[kind].filter((name) => before[kind].includes(name))
     assert.deepEqual([...survivors('sandboxes'), ...survivors('processes')], [])
@@ -96,13 +98,13 @@ describe(`while warm vals are called ${callsPerSecond} times a second`, { concur
     )
     const [heard] = (await once(socket, 'data')) as [Buffer]
     assert.match(heard.toString('latin1'), /^HTTP\/1\.1 101 /)
-    const before = findRemains(runnerNumber)
+    const before = findRemains(names)
     assert.ok(before.tables.length > 0)
     const stoppedAtMs = performance.now()
     const end = await world.runner?.terminate()
     assert.equal(end?.code, 0)
     assert.ok(performance.now() - stoppedAtMs < stopMsMax, 'it took too long to stop')
-    const left = findRemains(runnerNumber)
+    const left = findRemains(names)
     assert.deepEqual(left, {
       sandboxes: [],
       processes: [],

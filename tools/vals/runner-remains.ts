@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { RunnerNames } from '@valley/runner/sandbox/runner-names.ts'
 
-/** What one runner has on this host outside of its own process, by kind. */
+/** What one runner has on this host outside of its own process, by kind; looked at without asking the runner. */
 export interface RunnerRemains {
   readonly sandboxes: readonly string[]
   readonly processes: readonly string[]
@@ -11,47 +13,35 @@ export interface RunnerRemains {
   readonly mounts: readonly string[]
 }
 
-/** Everything that a runner makes has its number in its name; its mounts tell which it is. */
-export function findRunnerNumber(folder: string): string {
-  const mount = readMounts().find((line) => line.includes(` ${folder}/runner/state/rootfs `))
-  const number = /\/run\/valley\/run-(\d+)\//.exec(mount ?? '')?.[1]
-  if (number === undefined) throw new Error(`No runner has its state in ${folder}.`)
-  return number
-}
-
-export function findRemains(number: string): RunnerRemains {
-  const sandboxes = listFolders(`${cgroupRoot}/valley-${number}`)
+export function findRemains(names: RunnerNames): RunnerRemains {
+  const parent = path.join(cgroupRoot, names.cgroup)
+  const sandboxes = listFolders(parent)
   return {
     sandboxes,
-    processes: sandboxes.flatMap((id) => readLines(`${cgroupRoot}/valley-${number}/${id}/cgroup.procs`)),
-    namespaces: run('ip', 'netns', 'list').filter((line) => line.startsWith(`valley-${number}-`)),
-    interfaces: run('ip', '-o', 'link').filter((line) => line.includes(` vly${number}s`)),
-    tables: run('nft', 'list', 'tables').filter((line) => line.endsWith(` valley_${number}`)),
-    mounts: readMounts().filter((line) => line.includes(`/run/valley/run-${number}/`)),
+    processes: sandboxes.flatMap((id) => readLines(path.join(parent, id, 'cgroup.procs'))),
+    namespaces: run('ip', 'netns', 'list').filter((line) => line.startsWith(names.namespacePrefix)),
+    interfaces: run('ip', '-oneline', 'link').filter((line) => line.includes(` ${names.interfacePrefix}`)),
+    tables: run('nft', 'list', 'tables').filter((line) => line.endsWith(` ${names.tableName}`)),
+    mounts: readLines('/proc/self/mountinfo').filter((line) => line.includes(`${names.runFolder}/`)),
   }
 }
 
 /** On a host with several hierarchies each controller has its own tree; the one of processes stands for all. */
 const cgroupRoot = existsSync('/sys/fs/cgroup/pids') ? '/sys/fs/cgroup/pids' : '/sys/fs/cgroup'
 
-function readMounts(): string[] {
-  return readLines('/proc/self/mountinfo')
-}
-
 function run(command: string, ...args: string[]): string[] {
   return execFileSync(command, args, { encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
-function listFolders(path: string): string[] {
-  if (!existsSync(path)) return []
-  return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? [entry.name] : [],
-  )
+export function listFolders(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  const entries = readdirSync(folder, { withFileTypes: true })
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 }
 
-function readLines(path: string): string[] {
+function readLines(file: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean)
   } catch {
     return []
   }

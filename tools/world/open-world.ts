@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { newKeyText } from '@valley/server/env/keys.ts'
 import { findFreePort } from '../services/find-free-port.ts'
 import { openTemporaryFolder } from '../services/open-temporary-folder.ts'
@@ -5,6 +6,9 @@ import { startServices, type Services } from '../services/start-services.ts'
 import { chooseSandbox } from '../valley-processes/choose-sandbox.ts'
 import { startValleyProcess, type ValleyProcess } from '../valley-processes/start-valley-process.ts'
 import { createPeople, type Tokens } from './create-people.ts'
+
+/** In the runner's own folder. */
+const runnerState = 'state'
 
 export interface WorldOptions {
   /** Settings of the server, over those that it inherits from us. */
@@ -30,6 +34,8 @@ export interface World extends AsyncDisposable {
   readonly valsUrl: string
   /** Where the runner's /metrics are. */
   readonly runnerStatusUrl: string
+  /** Where the runner keeps the state of its sandboxes. */
+  readonly runnerStateFolder: string
   /** What a command needs to know to use it. */
   readonly env: NodeJS.ProcessEnv
 }
@@ -60,6 +66,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     server,
     runner,
     valsUrl,
+    runnerStateFolder: path.join(folder, 'runner', runnerState),
     runnerStatusUrl: `http://127.0.0.1:${ownRunnerEnv['RUNNER_STATUS_PORT']}`,
     env: {
       VALLEY_URL: server.url,
@@ -90,7 +97,7 @@ async function chooseRunnerEnv(own: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEn
     SANDBOX: chooseSandbox(inherited),
     VALS_HOST: '127.0.0.1',
     RUNNER_STATUS_PORT: String(await findFreePort()),
-    RUNNER_FOLDER: 'state',
+    RUNNER_FOLDER: runnerState,
   }
   return { ...inherited, ...chosen, ...own }
 }

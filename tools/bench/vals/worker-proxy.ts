@@ -21,5 +21,5 @@ const server = createServer((request: IncomingMessage, response: ServerResponse)
   request.pipe(sent)
 })
 server.listen(0, '127.0.0.1', () => {
-  console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }))
+  console.log((server.address() as AddressInfo).port)
 })

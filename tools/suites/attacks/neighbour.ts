@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from '../../bench/report.ts'
 import { callVal, type ValAddress } from './call-val.ts'
 
 /** Answers with who it is and how often it was called; a new worker would be somebody else. */
@@ -50,10 +51,8 @@ export class Neighbour implements AsyncDisposable {
 
   latenciesSince(startMs: number): Latencies {
     const times = this.#samples.filter(({ atMs }) => atMs >= startMs).map(({ tookMs }) => tookMs)
-    const sorted = times.toSorted((a, b) => a - b)
-    const at = (share: number) =>
-      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
-    return { calls: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? NaN }
+    const at = (share: number) => quantile(times, share)
+    return { calls: times.length, p50: at(0.5), p99: at(0.99), max: at(1) }
   }
 
   offencesSince(startMs: number): string[] {

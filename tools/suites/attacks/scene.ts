@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
-import path from 'node:path'
-import { nameRunner, nameSlot } from '@valley/runner/sandbox/runner-names.ts'
+import { nameSlot, type RunnerNames } from '@valley/runner/sandbox/runner-names.ts'
+import { findRunner } from '@valley/runner/sandbox/testing/find-traces.ts'
 import { type Client, createClient } from '@valley/sdk/client.ts'
 import type { Places } from '../../attacks/attack.ts'
 import { findFreePort } from '../../services/find-free-port.ts'
@@ -9,7 +9,6 @@ import { openWorld, type World } from '../../world/open-world.ts'
 import { type Canaries, openCanaries } from './canaries.ts'
 import { callVal, type ValAddress } from './call-val.ts'
 import { Neighbour, neighbourCode } from './neighbour.ts'
-import { findRunnerNumberOrNull } from './remains.ts'
 import { countVisits, seeThatItHears, siblingCode } from './sibling.ts'
 import { openStandIn, type StandIn } from './stand-in.ts'
 
@@ -27,9 +26,8 @@ export interface Scene extends AsyncDisposable {
   readonly neighbour: Neighbour
   readonly neighbourAddress: ValAddress
   readonly places: Places
-  readonly statusUrl: string
-  readonly runnerNumber: number | null
-  readonly stateFolder: string
+  /** What the runner's things are called; null where sandboxes are plain processes. */
+  readonly names: RunnerNames | null
   readonly addressOf: (label: string) => ValAddress
   /** In words: who was reached that must not be. Keeps the sibling alive, too. */
   readonly findHarm: () => Promise<string[]>
@@ -40,18 +38,16 @@ export async function openScene({ sandbox }: { sandbox: string }): Promise<Scene
   const standIn = stack.use(await openStandIn())
   const folder = stack.use(await openTemporaryFolder()).path
   const canaries = stack.use(await openCanaries(folder))
-  const statusPort = await findFreePort()
-  const world = stack.use(await openAttackedWorld({ sandbox, canaries, standIn, statusPort }))
+  const world = stack.use(await openAttackedWorld({ sandbox, canaries, standIn }))
   const addressOf = (label: string) => ({ port: portOf(world.valsUrl), host: `${label}.localhost` })
-  const stateFolder = path.join(world.folder, 'runner', 'state')
-  const runnerNumber = findRunnerNumberOrNull(stateFolder)
+  const names = sandbox === 'process' ? null : await findRunner(world.runnerStateFolder)
   const siblingPort = await findFreePort()
   await settleBob(world, { siblingPort, secret: canaries.secrets[0] ?? '' })
   const places: Places = {
-    ...networkPlaces(runnerNumber),
+    ...networkPlaces(names),
     siblingPort,
     canaryPort: canaries.port,
-    ports: portsOf(world, statusPort),
+    ports: portsOf(world),
     standIn,
     canaryFiles: canaries.files,
     runnerPid: world.runner?.pid ?? 0,
@@ -70,9 +66,7 @@ export async function openScene({ sandbox }: { sandbox: string }): Promise<Scene
     neighbour,
     neighbourAddress,
     places,
-    statusUrl: `http://127.0.0.1:${statusPort}`,
-    runnerNumber,
-    stateFolder,
+    names,
     addressOf,
     findHarm,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -116,42 +110,39 @@ interface Surroundings {
   readonly sandbox: string
   readonly canaries: Canaries
   readonly standIn: StandIn
-  readonly statusPort: number
 }
 
-function openAttackedWorld({ sandbox, canaries, standIn, statusPort }: Surroundings): Promise<World> {
+function openAttackedWorld({ sandbox, canaries, standIn }: Surroundings): Promise<World> {
   return openWorld({
     durable: false,
     serverEnv: { RATE_LIMIT_PER_MINUTE: '1000000', ...canaries.environment },
     runnerEnv: {
       SANDBOX: sandbox,
       ...canaries.environment,
-      RUNNER_STATUS_PORT: String(statusPort),
       EGRESS_RESOLVERS: standIn.publicAddress,
       WARM_IDLE_SECONDS: String(warmIdleSeconds),
     },
   })
 }
 
-function networkPlaces(runnerNumber: number | null) {
+function networkPlaces(names: RunnerNames | null) {
   const external = Object.values(networkInterfaces())
     .flat()
     .find((address) => address?.family === 'IPv4' && !address.internal)
   const hostAddress = external?.address ?? '127.0.0.1'
   // Plain processes have no addresses of their own.
-  if (runnerNumber === null) return { hostAddress, gateway: '127.0.0.1', siblingAddresses: [] }
-  const names = nameRunner(runnerNumber)
+  if (names === null) return { hostAddress, gateway: '127.0.0.1', siblingAddresses: [] }
   const slots = Array.from({ length: siblingsTried }, (_, slot) => nameSlot(names, slot).addressIpv4)
   return { hostAddress, gateway: names.gatewayIpv4, siblingAddresses: slots }
 }
 
-function portsOf({ services, url, valsUrl }: World, status: number): Places['ports'] {
+function portsOf({ services, url, valsUrl, runnerStatusUrl }: World): Places['ports'] {
   return {
     postgres: portOf(services.databaseUrl),
     nats: portOf(services.natsUrl),
     api: portOf(url),
     edge: portOf(valsUrl),
-    status,
+    status: portOf(runnerStatusUrl),
   }
 }
 

@@ -1,9 +1,8 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { type Client, createClient, isValleyError, type RunDetails, type Val } from '@valley/sdk/client.ts'
 import { waitFor } from '@valley/server/testing/wait-until.ts'
-import { findFreePort } from '../../services/find-free-port.ts'
 import { openWorld, type World } from '../../world/open-world.ts'
-import { readMetric } from './read-metric.ts'
+import { readMetric } from '../../vals/runner-metrics.ts'
 
 type Fields = Partial<Pick<Val, 'privacy' | 'type'>>
 
@@ -49,15 +48,10 @@ export interface Scene extends AsyncDisposable {
 
 /** A world whose vals are called as a client from outside would. */
 export async function openScene(runnerEnv: NodeJS.ProcessEnv = {}): Promise<Scene> {
-  const statusPort = await findFreePort()
   const world = await openWorld({
     durable: false,
     serverEnv: { RATE_LIMIT_PER_MINUTE: '1000000', REQUESTS_AT_ONCE_MAX: '1000' },
-    runnerEnv: {
-      SANDBOX: process.env['SANDBOX'] ?? 'runc',
-      RUNNER_STATUS_PORT: String(statusPort),
-      ...runnerEnv,
-    },
+    runnerEnv: { SANDBOX: process.env['SANDBOX'] ?? 'runc', ...runnerEnv },
   })
   const port = Number(new URL(world.valsUrl).port)
   const dispatcher = createDispatcher()
@@ -84,7 +78,7 @@ export async function openScene(runnerEnv: NodeJS.ProcessEnv = {}): Promise<Scen
     open: async (name, path, options) => openLabel(labelOf(name), path, options),
     findLastRun: async (val, isMeant = () => true) =>
       waitFor(`a run of ${val.name}`, async () => findLastRunOrNull(alice, val, isMeant)),
-    metric: async (line) => readMetric(statusPort, line),
+    metric: async (line) => readMetric(world.runnerStatusUrl, line),
     async [Symbol.asyncDispose]() {
       await dispatcher.destroy()
       await world[Symbol.asyncDispose]()
