@@ -17,6 +17,8 @@ import { type Watch, type WatchOptions, watchStream } from './watch-stream.ts'
 export interface BusOptions {
   readonly url: string
   readonly name: string
+  /** On how many servers of a cluster each stream is kept. One, unless told. */
+  readonly replicas?: number
   readonly onChange: (state: 'up' | 'down') => void
   readonly onBadMessage: (subject: string, error: unknown) => void
   /** What NATS refused or could not do though it is there. */
@@ -55,10 +57,10 @@ export interface Bus extends AsyncDisposable {
 
 /** Connects in the background, for as long as it takes, and again whenever the connection is lost. */
 export function connectBus(options: BusOptions): Bus {
-  const { url, name, onChange, onBadMessage, onTrouble = () => {} } = options
+  const { url, name, replicas = 1, onChange, onBadMessage, onTrouble = () => {} } = options
   const link = new Link()
   const stop = new AbortController()
-  const keeper = new StreamKeeper(link, (error) => onTrouble('make the streams', error))
+  const keeper = new StreamKeeper(link, replicas, (error) => onTrouble('make the streams', error))
   const surroundings = { link, keeper, onBadMessage, onTrouble }
   const hints = new Hints(link)
   const served: Served[] = []

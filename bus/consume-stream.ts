@@ -112,6 +112,7 @@ async function consumeUntilLost({ link, stop, onTrouble }: Stay, consumer: Consu
   const messages = await consumer.consume({
     max_messages: limits.messagesAtOnceMax,
     expires: limits.pullExpiresMs,
+    idle_heartbeat: limits.pullHeartbeatMs,
     abort_on_missing_resource: true,
   })
   const end = () => messages.stop()

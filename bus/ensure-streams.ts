@@ -1,5 +1,6 @@
 import {
   DiscardPolicy,
+  JetStreamApiError,
   jetstreamManager,
   type JetStreamManager,
   RetentionPolicy,
@@ -9,24 +10,33 @@ import { type NatsConnection, nanos } from '@nats-io/transport-node'
 import { limits } from './limits.ts'
 import { type StreamName, type StreamPlan, streams } from './streams.ts'
 
+/** NATS's own number for that error. */
+const streamNameInUse = 10_058
+
 /** Makes the streams that are missing and mends those that are not as planned. Any process may, at any time. */
-export async function ensureStreams(connection: NatsConnection): Promise<void> {
+export async function ensureStreams(connection: NatsConnection, replicas: number): Promise<void> {
   const manager = await openManager(connection)
-  for (const name of Object.keys(streams) as StreamName[]) await ensureStream(manager, name)
+  for (const name of Object.keys(streams) as StreamName[]) await ensureStream(manager, name, replicas)
 }
 
 export async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false, timeout: limits.manageTimeoutMs })
 }
 
-/** An update leaves alone what an operator may have set and we have no opinion on, such as replicas. */
-async function ensureStream(manager: JetStreamManager, name: StreamName): Promise<void> {
-  const config = configOf(streams[name])
+/** An update leaves alone what an operator may have set and we have no opinion on: replicas, if we want only one. */
+async function ensureStream(manager: JetStreamManager, name: StreamName, replicas: number): Promise<void> {
+  const config = { ...configOf(streams[name]), ...(replicas > 1 && { num_replicas: replicas }) }
   try {
     await manager.streams.add({ name, ...config })
-  } catch {
+  } catch (error) {
+    if (!isThereOtherwise(error)) throw error
     await manager.streams.update(name, config)
   }
+}
+
+/** Of that name there is one, with other settings. */
+function isThereOtherwise(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === streamNameInUse
 }
 
 function configOf({ subject, storage, bytesMax, ageMaxMs, keeps, whenFull }: StreamPlan) {

@@ -2,7 +2,8 @@ export const limits = {
   connectTimeoutMs: 2_000,
   reconnectWaitMs: 250,
   reconnectJitterMs: 250,
-  pingIntervalMs: 10_000,
+  /** A server that was cut off from us is found out within three of these. */
+  pingIntervalMs: 2_000,
   pingsLostMax: 2,
   /** How long an answer to a save may wait for NATS to have passed the hint on. */
   hintTakenMsMax: 100,
@@ -30,5 +31,7 @@ export const limits = {
   handTimeMs: 5_000,
   consumeAgainMs: 500,
   pullExpiresMs: 10_000,
+  /** After two of these without a sign of life a consumer asks again: another server of the cluster may have it. */
+  pullHeartbeatMs: 1_000,
   watchedAtOnceMax: 32,
 } as const

@@ -17,6 +17,12 @@ export const messages = {
   environmentChanged: { subject: 'environments.changed', shape: z.object({ userId: Id }) },
   /** A user's tokens or name changed: cached callers of that user are out of date. */
   callerChanged: { subject: 'callers.changed', shape: z.object({ userId: Id }) },
+  /** Runs were put into the queue: whoever has room may claim some. */
+  runsWaiting: { subject: 'runs.waiting', shape: z.object({ senderId: Id }) },
+  /** A run that is under way shall end. */
+  runCanceled: { subject: 'runs.canceled', shape: z.object({ runId: Id }) },
+  /** Queued runs are over and recorded: whoever waits for one may look. */
+  runsEnded: { subject: 'runs.ended', shape: z.object({ senderId: Id, runIds: z.array(Id) }) },
 } as const satisfies Record<string, Message>
 
 export type MessageName = keyof typeof messages
@@ -24,5 +30,5 @@ export type MessageBody<Name extends MessageName> = z.infer<(typeof messages)[Na
 
 /** The subject of one message: the last part is the id it is about, so that a reader may take only some. */
 export function subjectOf<Name extends MessageName>(name: Name, body: MessageBody<Name>): string {
-  return `${messages[name].subject}.${Object.values(body)[0]}`
+  return `${messages[name].subject}.${String(Object.values(body)[0])}`
 }

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Id } from '@valley/contract/scalars.ts'
 import { Privacy, ValType } from '@valley/contract/vals.ts'
+import { ClaimedRun } from './claimed-run.ts'
+
+const Count = z.number().int().nonnegative()
 
 interface Exchange {
   readonly subject: string
@@ -26,7 +29,7 @@ export type Head = z.infer<typeof Head>
 
 /** Questions that a runner asks and any server answers. An answer that does not come is an answer to live without. */
 export const requests = {
-  /** Which val answers under this label of a host name: `alice--hello`, or the val's id as 32 hex digits. */
+  /** Which val answers under this label of a host name, `alice--hello`; or which one has this id, as 32 hex digits. */
   resolveVal: {
     subject: 'vals.resolve',
     request: z.object({ label: z.string().max(63) }),
@@ -44,6 +47,49 @@ export const requests = {
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('known'), userId: Id }),
       z.object({ kind: z.literal('unknown') }),
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+  /**
+   * Give me runs that wait. A claim whose answer did not come in time is told with every beat from then on: whatever
+   * it was given goes back to the others.
+   */
+  claimRuns: {
+    subject: 'runs.claim',
+    request: z.object({ runnerId: Id, claimNumber: Count, wanted: Count.max(1_000) }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('claimed'), runs: z.array(ClaimedRun) }),
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+  /** I am alive, and these are the runs that I have. */
+  beat: {
+    subject: 'runners.beat',
+    request: z.object({
+      runnerId: Id,
+      /** Of all claims up to this number it is known what became of them. */
+      claimsSettled: Count,
+      /** Of these it is not: nothing that they were given was begun, nor will it be. */
+      claimsAbandoned: z.array(Count),
+      runIds: z.array(Id),
+    }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('heard'),
+        /** Shall end. */
+        canceled: z.array(Id),
+        /** Are no longer this runner's: over and recorded, or given up. */
+        gone: z.array(Id),
+      }),
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+  /** I have not begun these and will not: give them to somebody else. */
+  handBackRuns: {
+    subject: 'runs.hand_back',
+    request: z.object({ runnerId: Id, runIds: z.array(Id) }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('taken') }),
       z.object({ kind: z.literal('unavailable') }),
     ]),
   },

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { RunError, RunLogLine, RunRequest, RunResponse, RunTimings } from '@valley/contract/runs.ts'
+import {
+  RunError,
+  RunLogLine,
+  RunRequest,
+  RunResponse,
+  RunSource,
+  RunTimings,
+} from '@valley/contract/runs.ts'
 import { Id } from '@valley/contract/scalars.ts'
 
 const EpochMs = z.number().int().nonnegative()
@@ -10,7 +17,7 @@ export const RunReport = z.object({
   valId: Id,
   ownerId: Id,
   version: z.number().int().positive(),
-  source: z.literal('http'),
+  source: RunSource,
   status: z.enum(['succeeded', 'failed', 'timed_out', 'canceled']),
   error: RunError.nullable(),
   startedAtMs: EpochMs,
@@ -20,6 +27,10 @@ export const RunReport = z.object({
   timings: RunTimings,
   memoryPeakBytes: z.number().int().nonnegative().nullable(),
   logs: z.array(RunLogLine),
+  /** Of queued runs: who claimed it, and what it returned, or a text about it where that was cut. */
+  runnerId: Id.optional(),
+  returnValue: z.unknown().optional(),
+  returnValueCut: z.boolean().optional(),
 })
 export type RunReport = z.infer<typeof RunReport>
 

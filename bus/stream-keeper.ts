@@ -9,32 +9,44 @@ import { limits } from './limits.ts'
  */
 export class StreamKeeper implements Disposable {
   readonly #link: Link
+  readonly #replicas: number
   readonly #onTrouble: (error: unknown) => void
   readonly #watching: Disposable[]
   #ensuring: Promise<void> | null = null
+  #isTrying = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(link: Link, onTrouble: (error: unknown) => void) {
+  constructor(link: Link, replicas: number, onTrouble: (error: unknown) => void) {
     this.#link = link
+    this.#replicas = replicas
     this.#onTrouble = onTrouble
     this.#watching = [link.onUp(() => this.ensureSoon()), link.onLost(() => clearTimeout(this.#timer))]
   }
 
   /** Rejects when they could not be made; it goes on trying by itself. */
   async ensure(connection: NatsConnection): Promise<void> {
-    this.#ensuring ??= ensureStreams(connection).finally(() => (this.#ensuring = null))
+    this.#ensuring ??= ensureStreams(connection, this.#replicas).finally(() => (this.#ensuring = null))
     return this.#ensuring
   }
 
   ensureSoon(): void {
     const { connection } = this.#link
-    if (connection === null) return
+    if (connection === null || this.#isTrying) return
     clearTimeout(this.#timer)
-    this.ensure(connection).catch((error: unknown) => {
+    this.#isTrying = true
+    void this.#ensureOrTryAgain(connection)
+  }
+
+  async #ensureOrTryAgain(connection: NatsConnection): Promise<void> {
+    try {
+      await this.ensure(connection)
+    } catch (error) {
       if (this.#link.connection === null) return
       this.#onTrouble(error)
       this.#timer = setTimeout(() => this.ensureSoon(), limits.manageAgainMs)
-    })
+    } finally {
+      this.#isTrying = false
+    }
   }
 
   [Symbol.dispose](): void {

@@ -136,6 +136,7 @@ async function openPart(
   const messages = await consumer.consume({
     max_messages: limits.watchedAtOnceMax,
     expires: limits.pullExpiresMs,
+    idle_heartbeat: limits.pullHeartbeatMs,
     abort_on_missing_resource: true,
   })
   endWith({ link, signal }, messages, () => void consumer.delete().catch(() => {}))

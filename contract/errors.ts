@@ -10,11 +10,17 @@ export const errors = {
   method_not_allowed: { status: 405, means: 'The path exists; the Allow header lists its methods.' },
   name_taken: { status: 409, means: 'The name is in use. Choose another; retrying does not help.' },
   last_version: { status: 409, means: 'A val keeps at least one version. Delete the val instead.' },
+  run_ended: { status: 409, means: 'The run is over: there is nothing left to cancel.' },
   idempotency_key_reused: { status: 409, means: 'This Idempotency-Key was used with another request.' },
   precondition_failed: { status: 412, means: 'If-Match no longer fits: read again, then decide.' },
   payload_too_large: { status: 413, means: 'The body is larger than this operation takes.' },
   unsupported_media_type: { status: 415, means: 'Send application/json, or raw code where it is taken.' },
   rate_limited: { status: 429, means: 'Too many requests; Retry-After says when to go on.' },
+  queue_full: { status: 429, means: 'Too many of your runs wait already; go on once some are over.' },
+  quota_exceeded: {
+    status: 429,
+    means: 'The runs of the day are used up; Retry-After says when it is over.',
+  },
   internal: { status: 500, means: 'A fault of the service. The requestId finds it in the logs.' },
   unavailable: { status: 503, means: 'The service cannot answer now; Retry-After says when to try again.' },
 } as const

@@ -20,6 +20,15 @@ export const limits = {
   logLinesMax: 1_000,
   logBytesMax: 256 * 1024,
   logLineCharsMax: 16_384,
+  /** Of one run's arguments, as JSON in UTF-8. */
+  argsMax: 32,
+  argsBytesMax: 64 * 1024,
+  /** Of what a run returned, as JSON; where it was cut, returnValueCut says so. */
+  returnValueCharsMax: 64 * 1024,
+  /** How long an answer may wait for a run to end. */
+  waitSecondsMax: 60,
+  retryAttemptsMax: 10,
+  retryBackoffSecondsMax: 3_600,
   /** Of one variable's value, in UTF-8. */
   variableBytesMax: 32 * 1024,
   /** Of one user, and of one val; the bytes are those of all their values together, which travel with the val. */

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import type { Operation } from './operation.ts'
 import { errorCodesOf, operations } from './operations.ts'
 
-const statusMeaning = { 200: 'OK', 201: 'Created', 204: 'Done; no body' } as const
+const statusMeaning = { 200: 'OK', 201: 'Created', 202: 'Accepted; under way', 204: 'Done; no body' } as const
 
 /** The OpenAPI 3.1 document of everything in `operations`. */
 export function openapi() {
@@ -83,11 +83,14 @@ function headerParameters(operation: Operation) {
   ].filter((parameter) => parameter !== false && parameter !== undefined)
 }
 
-function requestBody({ body, takesRawCode, exampleBody }: Operation, components: Components) {
+function requestBody(
+  { body, bodyMayBeMissing, takesRawCode, exampleBody }: Operation,
+  components: Components,
+) {
   const rawCode = { schema: { type: 'string', minLength: 1, maxLength: limits.codeCharsMax } }
   const rawTypes = ['text/plain', 'text/javascript', 'application/javascript', 'application/typescript']
   return {
-    required: true,
+    required: bodyMayBeMissing !== true,
     content: {
       ...(body && {
         'application/json': {

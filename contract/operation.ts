@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts'
 import type { Scope } from './scopes.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-export type SuccessStatus = 200 | 201 | 204
+export type SuccessStatus = 200 | 201 | 202 | 204
 
 /** One operation as data. Handlers, SDK, OpenAPI and the authorization tests all derive from it. */
 export interface Operation {
@@ -18,6 +18,8 @@ export interface Operation {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodObject
+  /** Sending no body at all means sending `{}`. */
+  readonly bodyMayBeMissing?: true
   /** The body may also be the code itself, with a content type of JavaScript, TypeScript or plain text. */
   readonly takesRawCode?: true
   /** The answer by status; null for an answer without a body. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { limits } from './limits.ts'
 import { listOf, TimedPage } from './lists.ts'
 import type { Operations } from './operation.ts'
-import { BooleanParam, Id, Timestamp } from './scalars.ts'
+import { BooleanParam, Id, integerParam, Timestamp } from './scalars.ts'
 import { ValId, ValMention } from './vals.ts'
 
 export const runSources = ['http', 'schedule', 'api'] as const
@@ -56,9 +56,32 @@ export type RunTimings = z.infer<typeof RunTimings>
 
 const Json = z.unknown().describe('Any JSON value.')
 
+/** How often to try, and how long to pause: each pause is twice the one before. */
+export const Retry = z
+  .object({
+    attempts: z
+      .int()
+      .min(1)
+      .max(limits.retryAttemptsMax)
+      .describe('How often it is tried at the most; 1 is no retry.'),
+    backoffSeconds: z
+      .int()
+      .min(0)
+      .max(limits.retryBackoffSecondsMax)
+      .default(10)
+      .describe('Before the second attempt; twice as long before each one after it.'),
+  })
+  .meta({ id: 'Retry' })
+export type Retry = z.output<typeof Retry>
+
 export const RunDetails = Run.extend({
   args: z.array(Json),
   returnValue: Json,
+  returnValueCut: z
+    .boolean()
+    .describe(
+      'returnValue is a text: the beginning of what was returned, or a description of what JSON cannot hold.',
+    ),
   logs: z
     .array(RunLogLine)
     .describe('In the order in which they were printed; where they were cut, the last one says so.'),
@@ -100,6 +123,15 @@ const TailStart = z.object({
     .optional()
     .describe('Go on after the event with this id. The header Last-Event-ID says the same, and wins.'),
 })
+
+/** Counted as what travels: the JSON of all of them. */
+const Args = z
+  .array(Json)
+  .max(limits.argsMax)
+  .refine(
+    (args) => new TextEncoder().encode(JSON.stringify(args)).length <= limits.argsBytesMax,
+    `may have ${limits.argsBytesMax} bytes as JSON at the most`,
+  )
 
 const SourcesParam = z
   .string()
@@ -152,6 +184,71 @@ export const runs = {
     params: RunId,
     response: { 200: RunDetails },
     errors: ['not_found'],
+  },
+  runVal: {
+    method: 'POST',
+    path: '/v1/vals/{val_id}/runs',
+    tag: 'Runs',
+    summary: 'Run a val of yours now',
+    description:
+      'The default export, if it is a function, is called with args; a val without a default export is run from top to bottom. Answers 202 with the run as it waits, or with `wait` 200 with the run once it is over, if that is soon enough.',
+    auth: 'required',
+    scope: 'run:write',
+    params: ValId,
+    query: z.object({
+      wait: integerParam({ min: 1, max: limits.waitSecondsMax })
+        .optional()
+        .describe('How many seconds to wait for its end.'),
+    }),
+    body: z.object({
+      args: Args.optional().describe('What the default export is called with.'),
+      retry: Retry.optional().describe(
+        'How often to try, for this run; otherwise as set for the val, or once.',
+      ),
+    }),
+    bodyMayBeMissing: true,
+    response: { 202: RunDetails, 200: RunDetails },
+    errors: ['not_found', 'forbidden', 'queue_full', 'quota_exceeded'],
+    exampleBody: { args: ['valley', 2] },
+  },
+  cancelRun: {
+    method: 'POST',
+    path: '/v1/runs/{run_id}/cancel',
+    tag: 'Runs',
+    summary: 'Cancel a run that waits or runs',
+    description:
+      'Answers 200 with the run once it is canceled; 202 while its runner is being told. A run that is over already is not changed.',
+    auth: 'required',
+    scope: 'run:write',
+    params: RunId,
+    response: { 200: RunDetails, 202: RunDetails },
+    errors: ['not_found', 'run_ended'],
+  },
+  getRetry: {
+    method: 'GET',
+    path: '/v1/vals/{val_id}/retry',
+    tag: 'Runs',
+    summary: 'Get how often runs of a val of yours are tried',
+    auth: 'required',
+    scope: 'val:read',
+    params: ValId,
+    response: { 200: Retry },
+    errors: ['not_found'],
+  },
+  setRetry: {
+    method: 'PUT',
+    path: '/v1/vals/{val_id}/retry',
+    tag: 'Runs',
+    summary: 'Set how often runs of a val of yours are tried when they fail',
+    description:
+      'Counts for runs by hand and on schedules, from the next one on. A retry is a run of its own, with the one before it as parentId. Requests to an endpoint are never repeated. Off unless set: what a val did before it failed is done again.',
+    auth: 'required',
+    scope: 'val:write',
+    params: ValId,
+    body: Retry,
+    response: { 200: Retry },
+    errors: ['not_found'],
+    exampleBody: { attempts: 3, backoffSeconds: 10 },
   },
   tailVal: {
     method: 'GET',

@@ -18,6 +18,7 @@ const list = z
 
 const Env = z.object({
   NATS_URL: z.string().min(1).default('nats://127.0.0.1:4222'),
+  NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
   VALS_HOST: z.string().min(1).default('127.0.0.1'),
   VALS_PORT: port.default(8081),
   VALS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
@@ -34,6 +35,7 @@ const Env = z.object({
     .int()
     .min(1)
     .default(limits.warmIdleMsMax / 1_000),
+  QUEUED_RUNS_AT_ONCE: z.coerce.number().int().min(1).max(10_000).default(limits.queuedRunsAtOnceMax),
   EGRESS_DENIED: list,
   EGRESS_RESOLVERS: list,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -41,6 +43,8 @@ const Env = z.object({
 
 export interface Config {
   readonly natsUrl: string
+  /** On how many servers of a NATS cluster each stream is kept. */
+  readonly natsReplicas: number
   readonly host: string
   readonly port: number
   /** The address beneath which every val has its own: `http://alice--hello.` and then this one's host. */
@@ -55,6 +59,8 @@ export interface Config {
   /** All workers together, idle ones included. */
   readonly memoryBudgetBytes: number
   readonly warmIdleMs: number
+  /** Claimed off the queue and not over, whatever they wait for. */
+  readonly queuedRunsAtOnce: number
   readonly egress: { readonly denied: readonly string[]; readonly resolvers: readonly string[] }
   readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
 }
@@ -69,6 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { data } = parsed
   return {
     natsUrl: data.NATS_URL,
+    natsReplicas: data.NATS_REPLICAS,
     host: data.VALS_HOST,
     port: data.VALS_PORT,
     valsUrl: new URL(data.VALS_URL ?? `http://localhost:${data.VALS_PORT}`),
@@ -80,6 +87,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     idleWorkers: data.IDLE_WORKERS,
     memoryBudgetBytes: (data.MEMORY_BUDGET_MIB ?? Math.floor(totalmem() / 2 / mib)) * mib,
     warmIdleMs: data.WARM_IDLE_SECONDS * 1_000,
+    queuedRunsAtOnce: data.QUEUED_RUNS_AT_ONCE,
     egress: { denied: data.EGRESS_DENIED, resolvers: data.EGRESS_RESOLVERS },
     logLevel: data.LOG_LEVEL,
   }

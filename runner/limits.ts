@@ -27,6 +27,8 @@ export const limits = {
   requestsPerWorkerMax: 100,
   /** Beyond this many requests at once in each of its workers, a val gets another worker. */
   requestsPerWorkerEasy: 50,
+  /** Runs in an isolate of their own that share a sandbox of their val's. */
+  isolatesPerWorkerMax: 4,
   warmIdleMsMax: 5 * minuteMs,
   drainMsMax: 30_000,
   /** When others wait for memory and one owner has most of it, that owner's workers get only this long. */
@@ -70,6 +72,31 @@ export const limits = {
   /** How long a refused request's body is still read, to no use but that its client hears of the refusal. */
   lingerMsMax: 1_000,
   stopMsMax: 10_000,
+
+  // Queued runs
+  /** Claimed and not over. More than one owner may have at once, so that nobody takes all of them. */
+  queuedRunsAtOnceMax: 512,
+  claimedAtOnceMax: 200,
+  claimTimeoutMs: 3_000,
+  /** How often to ask for runs though nobody said that some wait. */
+  claimPollMs: 2_000,
+  claimJitterMs: 500,
+  beatIntervalMs: 5_000,
+  beatTimeoutMs: 2_000,
+  beatRetryWaitMs: 250,
+  /** How long it is told that the answer to a claim did not come: until then some server may still carry it out. */
+  abandonedToldMs: 10 * minuteMs,
+  /** How long a run that was reported is still called ours, while the record of it does not show. */
+  reportedHeldMsMax: 10 * minuteMs,
+  /** How long a claimed run waits for what its val is, and how often that is asked. */
+  headWaitMsMax: 20_000,
+  headAskAgainMs: 500,
+  handBackWaitMs: 1_000,
+  handBackTimeoutMs: 2_000,
+  handBackTriesMax: 5,
+  knownKindsMax: 20_000,
+  /** How soon the report of a queued run is sent: somebody may wait for it. */
+  queuedBatchMs: 5,
 
   // Heads
   headAgeMaxMs: 10_000,

@@ -1,4 +1,5 @@
-import { connectBus } from '@valley/bus/connect-bus.ts'
+import { v7 } from 'uuid'
+import { type Bus, connectBus } from '@valley/bus/connect-bus.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
 import type { Config } from './config.ts'
 import { openEdge } from './edge/open-edge.ts'
@@ -7,6 +8,11 @@ import { HeadCache } from './heads/head-cache.ts'
 import { limits } from './limits.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
+import { Beats } from './queue/beats.ts'
+import { Claims } from './queue/claims.ts'
+import { HeldRuns } from './queue/held-runs.ts'
+import { KnownKinds } from './queue/known-kinds.ts'
+import { QueuedRuns } from './queue/queued-runs.ts'
 import { RunDesk } from './reports/run-desk.ts'
 import { readBootstrap } from './sandbox/bootstrap-files.ts'
 import { openSandboxDriver } from './sandbox/open-sandbox-driver.ts'
@@ -25,15 +31,59 @@ export async function startRunner(config: Config, observe: Observations): Promis
   const bus = opened.use(
     connectBus({
       url: config.natsUrl,
+      replicas: config.natsReplicas,
       name: 'runner',
       onChange: observe.busChanged,
       onBadMessage: observe.badMessage,
       onTrouble: observe.busTrouble,
     }),
   )
+  const runnerId = v7()
+  const held = new HeldRuns()
+  const claims = new Claims()
+  // Until all that it has is reported, it is alive.
+  const beats = opened.use(new Beats({ bus, runnerId, held, claims }))
   const desk = opened.use(new RunDesk(bus, deskObservations(metrics, observe)))
   const workforce = opened.use(new Workforce({ ...config, driver, observe: watchWorkers(metrics, observe) }))
   const heads = new HeadCache(bus)
+  const queued = opened.use(
+    new QueuedRuns({
+      bus,
+      runnerId,
+      heads,
+      workforce,
+      desk,
+      held,
+      claims,
+      beats,
+      kinds: new KnownKinds(),
+      atOnceMax: config.queuedRunsAtOnce,
+    }),
+  )
+  gaugeRunner(metrics, { workforce, desk, held, heads, bus })
+  const { valsUrl, trustProxy } = config
+  const edge = opened.use(
+    await openEdge({ heads, gate: new OwnerGate(bus), workforce, desk, valsUrl, trustProxy }, config),
+  )
+  opened.use(await openStatus(metrics.register, { host: config.statusHost, port: config.statusPort }))
+  opened.defer(() => {
+    observe.draining()
+    queued.stopClaiming()
+  })
+  const toClose = opened.move()
+  const url = `http://localhost:${edge.port}`
+  return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
+}
+
+interface Gauged {
+  readonly workforce: Workforce
+  readonly desk: RunDesk
+  readonly held: HeldRuns
+  readonly heads: HeadCache
+  readonly bus: Bus
+}
+
+function gaugeRunner(metrics: Metrics, { workforce, desk, held, heads, bus }: Gauged): void {
   metrics.workersByState(() => ({ ...workforce.countByState(), booting: workforce.booting }))
   metrics.gauge('valley_workers_memory_bytes', 'Memory of all workers.', () => workforce.memoryBytes)
   metrics.gauge('valley_runs_waiting', 'Runs that wait for a worker.', () => workforce.runsWaiting)
@@ -42,17 +92,9 @@ export async function startRunner(config: Config, observe: Observations): Promis
     'Reports of runs that NATS does not have yet.',
     () => desk.waitingCount,
   )
+  metrics.gauge('valley_queued_runs', 'Claimed runs that are not over.', () => held.underWay)
   metrics.gauge('valley_heads_cached', 'Addresses whose val is known.', () => heads.size)
   metrics.gauge('valley_bus_up', '1 while connected to NATS.', () => (bus.state === 'up' ? 1 : 0))
-  const { valsUrl, trustProxy } = config
-  const edge = opened.use(
-    await openEdge({ heads, gate: new OwnerGate(bus), workforce, desk, valsUrl, trustProxy }, config),
-  )
-  opened.use(await openStatus(metrics.register, { host: config.statusHost, port: config.statusPort }))
-  opened.defer(() => observe.draining())
-  const toClose = opened.move()
-  const url = `http://localhost:${edge.port}`
-  return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
 }
 
 async function openDriver({ sandbox, folder, egress }: Config, observe: Observations) {

@@ -15,7 +15,7 @@ export { type Issue, isValleyError, ValleyError, type ValleyErrorCode } from './
 export type { Comment } from '@valley/contract/comments.ts'
 export type { Variable } from '@valley/contract/env.ts'
 export type { Reference } from '@valley/contract/references.ts'
-export type { Run, RunDetails } from '@valley/contract/runs.ts'
+export type { Retry, Run, RunDetails } from '@valley/contract/runs.ts'
 export type { Scope } from '@valley/contract/scopes.ts'
 export type { NewToken, Token } from '@valley/contract/tokens.ts'
 export type { Me, User } from '@valley/contract/users.ts'
@@ -65,6 +65,8 @@ export function createClient(options: ClientOptions) {
     runs: {
       /** Gets a run of a val of yours, with what it printed. */
       get: call('getRun', (runId: string) => ({ params: { run_id: runId } })),
+      /** Cancels a run that waits or runs. */
+      cancel: call('cancelRun', (runId: string) => ({ params: { run_id: runId } })),
     },
     /** Any operation by its name, with the status and headers of the answer; `ifNoneMatch` makes a 304 possible. */
     request,

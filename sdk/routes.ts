@@ -24,6 +24,10 @@ export const routes: Routes = {
   listMyRuns: { method: 'GET', path: '/v1/me/runs', answer: 'json' },
   listValRuns: { method: 'GET', path: '/v1/vals/{val_id}/runs', answer: 'json' },
   getRun: { method: 'GET', path: '/v1/runs/{run_id}', answer: 'json' },
+  runVal: { method: 'POST', path: '/v1/vals/{val_id}/runs', answer: 'json' },
+  cancelRun: { method: 'POST', path: '/v1/runs/{run_id}/cancel', answer: 'json' },
+  getRetry: { method: 'GET', path: '/v1/vals/{val_id}/retry', answer: 'json' },
+  setRetry: { method: 'PUT', path: '/v1/vals/{val_id}/retry', answer: 'json' },
   tailVal: { method: 'GET', path: '/v1/vals/{val_id}/tail', answer: 'events' },
 
   listMyComments: { method: 'GET', path: '/v1/me/comments', answer: 'json' },

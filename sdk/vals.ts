@@ -53,6 +53,21 @@ export function valMethods(methods: Methods) {
 /** What a val does, knows and gets, besides its versions. */
 function aroundVals({ call, list, events }: Methods) {
   return {
+    /** Runs a val of yours now. The answer is the run as it waits, or with `wait` once it is over. */
+    run: call('runVal', (valId: string, how?: BodyFor<'runVal'> & QueryFor<'runVal'>) => ({
+      params: { val_id: valId },
+      query: { wait: how?.wait },
+      body: { args: how?.args, retry: how?.retry },
+    })),
+    retry: {
+      /** Gets how often runs of a val are tried. */
+      get: call('getRetry', (valId: string) => ({ params: { val_id: valId } })),
+      /** Sets how often runs of a val are tried when they fail. */
+      set: call('setRetry', (valId: string, retry: BodyFor<'setRetry'>) => ({
+        params: { val_id: valId },
+        body: retry,
+      })),
+    },
     runs: {
       /** Lists the runs of a val of yours. */
       list: list('listValRuns', (valId: string, filter?: QueryFor<'listValRuns'>) => ({

@@ -27,6 +27,7 @@ const keys = z.string().transform((text, context): EnvironmentKeys => {
 const Env = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
   NATS_URL: z.string().min(1).default('nats://127.0.0.1:4222'),
+  NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port.default(8080),
   PUBLIC_URL: webUrl.optional(),
@@ -37,6 +38,9 @@ const Env = z.object({
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(6_000),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
   REQUESTS_AT_ONCE_MAX: z.coerce.number().int().min(1).default(100),
+  QUEUED_RUNS_PER_OWNER_MAX: z.coerce.number().int().min(1).default(100_000),
+  RUNS_AT_ONCE_PER_OWNER: z.coerce.number().int().min(1).default(200),
+  RUNS_AT_ONCE_PER_VAL: z.coerce.number().int().min(1).default(100),
   RUN_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
@@ -44,6 +48,8 @@ const Env = z.object({
 export interface Config {
   readonly databaseUrl: string
   readonly natsUrl: string
+  /** On how many servers of a NATS cluster each stream is kept. */
+  readonly natsReplicas: number
   readonly host: string
   readonly port: number
   /** Where the service is reached from outside; undefined: at the address it listens on. */
@@ -58,6 +64,11 @@ export interface Config {
   readonly rateLimitAnonymousPerMinute: number
   /** How many requests one caller may have under way. */
   readonly requestsAtOnceMax: number
+  /** How many runs of one owner may wait or run: more are refused. */
+  readonly queuedRunsPerOwnerMax: number
+  /** How many queued runs of one owner, and of one val, run at once: more wait. */
+  readonly runsAtOncePerOwner: number
+  readonly runsAtOncePerVal: number
   readonly runRetentionDays: number
   readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
 }
@@ -73,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     databaseUrl: data.DATABASE_URL,
     natsUrl: data.NATS_URL,
+    natsReplicas: data.NATS_REPLICAS,
     host: data.HOST,
     port: data.PORT,
     publicUrl: data.PUBLIC_URL,
@@ -83,6 +95,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rateLimitPerMinute: data.RATE_LIMIT_PER_MINUTE,
     rateLimitAnonymousPerMinute: data.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     requestsAtOnceMax: data.REQUESTS_AT_ONCE_MAX,
+    queuedRunsPerOwnerMax: data.QUEUED_RUNS_PER_OWNER_MAX,
+    runsAtOncePerOwner: data.RUNS_AT_ONCE_PER_OWNER,
+    runsAtOncePerVal: data.RUNS_AT_ONCE_PER_VAL,
     runRetentionDays: data.RUN_RETENTION_DAYS,
     logLevel: data.LOG_LEVEL,
   }

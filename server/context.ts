@@ -1,6 +1,7 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Db } from './database/statement.ts'
 import type { EnvironmentKeys } from './env/keys.ts'
+import type { Queue } from './queue/queue.ts'
 import type { CallerCache } from './tokens/caller-cache.ts'
 
 /** Where things are reached from outside. */
@@ -14,7 +15,10 @@ export interface Addresses {
 /** What a handler works with. `db` is a transaction where the request asked for one answer only. */
 export interface Context extends Addresses {
   readonly db: Db
+  /** Never a transaction: for what comes after this request's own is committed. */
+  readonly root: Db
   readonly bus: Bus
+  readonly queue: Queue
   readonly callers: CallerCache
   readonly environmentKeys: EnvironmentKeys
   /** Runs once what was written is committed, and not at all if it is rolled back. */

@@ -4,6 +4,7 @@ import * as likes from './likes/handlers.ts'
 import type { Metrics } from './metrics.ts'
 import * as platform from './platform/handlers.ts'
 import * as references from './references/handlers.ts'
+import * as queue from './queue/handlers.ts'
 import type { Handlers } from './reply.ts'
 import * as runs from './runs/handlers.ts'
 import { tailValWith } from './runs/tail-val.ts'
@@ -22,6 +23,7 @@ export function createHandlers(metrics: Metrics, tails: Tails): Handlers {
     ...vals,
     ...versions,
     ...runs,
+    ...queue,
     tailVal: tailValWith(tails),
     ...likes,
     ...comments,

@@ -33,6 +33,22 @@ export const limits = {
   /** How long the recorder pauses when the database does not answer: ever longer. */
   recorderPauseMsMin: 100,
   recorderPauseMsMax: 2_000,
+  /** The queue: what one claim is given at the most, and how much of arguments in one message. */
+  claimedAtOnceMax: 200,
+  claimedArgsBytesMax: 512 * 1024,
+  /** Owners of whom it is remembered which of their vals had its turn last. */
+  turnsRememberedMax: 64,
+  wakeIntervalMs: 5,
+  ownersCountedMax: 10_000,
+  countAgeMaxMs: 1_000,
+  queueRetryAfterSeconds: 5,
+  endsPerHintMax: 500,
+  /** How often whoever waits for a run looks by itself, in case no hint comes. */
+  waitLookMs: 1_000,
+  /** A runner that has not been heard of for this long is gone, and its runs are lost. */
+  runnerSilenceMsMax: 30_000,
+  runnerLookMs: 2_000,
+  lostAtOnceRows: 500,
   tailsOfCallerMax: 20,
   tailsMax: 1_000,
   tailRetryAfterSeconds: 10,
@@ -44,6 +60,12 @@ export const limits = {
   eventStallMsMax: 15_000,
   /** Of one batch; all of them are counted. */
   faultsObservedMax: 5,
+  /** No zone changes its clock and takes it back within this time. */
+  unchangedClockMsMax: 12 * 60 * 60_000,
+  /** Expressions that are kept ready for use; 160 kB each. */
+  plansKeptMax: 250,
+  /** Names of time zones, of which there are about 600; 50 kB each. */
+  zonesKeptMax: 600,
   generatedNameTriesMax: 5,
   putTriesMax: 5,
 } as const

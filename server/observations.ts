@@ -73,6 +73,13 @@ function observationsOfRuns(log: Logger) {
         { event: 'runner_answer_failed', question, err: cause },
         'A runner got no answer by our fault',
       ),
+    runnerLost: (runnerId: string, runs: number) =>
+      log.warn(
+        { event: 'runner_lost', runnerId, runs },
+        'A runner is gone, and with it the runs that it had',
+      ),
+    watchFailed: (cause: unknown) =>
+      log.warn({ event: 'watch_failed', err: cause }, 'Could not look after runners; will try again'),
     environmentUnreadable: (valId: string, names: readonly string[]) =>
       log.error(
         { event: 'environment_unreadable', valId, names },

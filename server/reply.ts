@@ -17,15 +17,23 @@ export type Request<Name extends OperationName> = RequestOf<Declared<Name>> & {
 }
 
 /** An answer with a status other than the only declared one, or with a Location. */
-export class Reply<Status, Body> {
+export class Reply<const Status, Body> {
   readonly status: Status
   readonly body: Body
   readonly location: string | undefined
+
+  /** Another answer in place of this one, for which to wait once all is committed. */
+  later: (() => Promise<Reply<unknown, unknown>>) | undefined
 
   constructor(status: Status, body: Body, location?: string) {
     this.status = status
     this.body = body
     this.location = location
+  }
+
+  followedBy(later: () => Promise<Reply<unknown, unknown>>): this {
+    this.later = later
+    return this
   }
 }
 

@@ -21,15 +21,26 @@ interface RunnerServices {
 
 /** Answers what runners ask. Whatever goes wrong, they are told at once, so that they go on with what they know. */
 export function serveRunners(bus: Pick<Bus, 'serve'>, services: RunnerServices): void {
-  const orUnavailable = async <Reply>(question: RequestName, answer: Promise<Reply>) =>
-    answer.catch((error: unknown) => {
-      observeFailure(services.observe, question, error)
-      return { kind: 'unavailable' } as const
-    })
-  bus.serve('resolveVal', async ({ label }) => orUnavailable('resolveVal', resolveVal(services, label)))
-  bus.serve('identifyCaller', async ({ tokenHash }) =>
-    orUnavailable('identifyCaller', identifyCaller(services, tokenHash)),
+  const { observe } = services
+  bus.serve('resolveVal', async ({ label }) =>
+    answerOrUnavailable(observe, 'resolveVal', resolveVal(services, label)),
   )
+  bus.serve('identifyCaller', async ({ tokenHash }) =>
+    answerOrUnavailable(observe, 'identifyCaller', identifyCaller(services, tokenHash)),
+  )
+}
+
+export async function answerOrUnavailable<Reply>(
+  observe: Observations,
+  question: RequestName,
+  answer: Promise<Reply>,
+): Promise<Reply | { readonly kind: 'unavailable' }> {
+  try {
+    return await answer
+  } catch (error) {
+    observeFailure(observe, question, error)
+    return { kind: 'unavailable' }
+  }
 }
 
 /** Calling a private val is running it, so that the token needs the scope for that. */

@@ -13,12 +13,12 @@ import { limits } from './limits.ts'
 import { createMetrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
 import { readDocsFiles } from './platform/docs.ts'
-import { serveRunners } from './serve-runners.ts'
-import { recorderName, startRecorder } from './runs/recorder.ts'
+import { Queue } from './queue/queue.ts'
+import { recorderName } from './runs/recorder.ts'
+import { startBackground } from './start-background.ts'
 import { Tails } from './runs/tails.ts'
 import { CallerCache } from './tokens/caller-cache.ts'
 import { TokenUses } from './tokens/token-uses.ts'
-import { startUpkeep } from './upkeep/upkeep.ts'
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string
@@ -40,23 +40,16 @@ export async function startServer(config: Config, observe: Observations): Promis
   const callers = new CallerCache()
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.tokenUsesLost))
-  const { environmentKeys } = config
-  serveRunners(bus, { db, callers, tokenUses, environmentKeys, observe })
+  const queue = opened.use(new Queue(bus, config.queuedRunsPerOwnerMax))
   const metrics = createMetrics({ pool, callers, bus, recorderLag: () => bus.lagOf(recorderName) })
-  opened.use(await startUpkeep({ db, config, observe }))
-  opened.use(startRecorder({ db, bus, metrics, observe }))
+  const shared = { config, db, bus, queue, callers, tokenUses, metrics, observe }
+  opened.use(await startBackground(shared))
 
   const tails = new Tails()
   let url = ''
   const listener = createListener(
     {
-      config,
-      db,
-      bus,
-      callers,
-      tokenUses,
-      metrics,
-      observe,
+      ...shared,
       limiter: new RateLimiter(),
       underWay: new UnderWay(),
       handlers: createHandlers(metrics, tails),
@@ -68,14 +61,24 @@ export async function startServer(config: Config, observe: Observations): Promis
   server.maxConnections = limits.connectionsMax
   const connections = trackConnections(server)
   url = await listen(server, config)
-  opened.defer(() => drain(server, { observe, endStreams: () => tails.close(), connections }))
+  opened.defer(() =>
+    drain(server, {
+      observe,
+      endStreams: () => {
+        tails.close()
+        queue.waits[Symbol.dispose]()
+      },
+      connections,
+    }),
+  )
   const toClose = opened.move()
   return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
 }
 
-function openBus({ natsUrl }: Config, observe: Observations): Bus {
+function openBus({ natsUrl, natsReplicas }: Config, observe: Observations): Bus {
   return connectBus({
     url: natsUrl,
+    replicas: natsReplicas,
     name: 'server',
     onChange: observe.busChanged,
     onBadMessage: observe.badMessage,

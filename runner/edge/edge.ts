@@ -62,7 +62,7 @@ export class Edge {
     const admission = await admitRequest(request, this.#doors)
     if (admission.kind === 'turned_away') return say(admission.trouble)
     const { workforce, desk } = this.#parts
-    const run = desk.open(admission.head, describeRequest(request))
+    const run = desk.open(admission.head, { request: describeRequest(request) })
     const forget = () => workforce.forget(run)
     client.once('close', forget)
     const placement = await workforce.place(admission.head, run)
@@ -96,7 +96,7 @@ export class Edge {
 
   #run(head: Head, request: IncomingMessage, response: Response): void {
     const { workforce, desk } = this.#parts
-    const run = desk.open(head, describeRequest(request))
+    const run = desk.open(head, { request: describeRequest(request) })
     if (Number(request.headers['content-length']) > limits.requestBodyBytesMax) {
       return this.#refuse({ kind: 'body_too_large' }, run, { request, response })
     }

@@ -32,6 +32,9 @@ export function troubleOf(run: OpenRun, outcome: Outcome): Trouble {
 
 const codes = {
   answered: 'answered',
+  returned: 'answered',
+  canceled: 'canceled',
+  val_gone: 'not_found',
   threw: 'val_threw',
   load_failed: 'val_did_not_load',
   handles_nothing: 'val_handles_nothing',

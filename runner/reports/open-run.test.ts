@@ -91,6 +91,8 @@ test('a report of a run that never got anywhere is still one that can be recorde
 
 function openRun() {
   const told: string[] = []
-  const run = new OpenRun(exampleHead, { method: 'GET', path: '/' }, (_, { message }) => told.push(message))
+  const run = new OpenRun(exampleHead, { request: { method: 'GET', path: '/' } }, (_, { message }) =>
+    told.push(message),
+  )
   return { run, told }
 }

@@ -6,6 +6,9 @@ import type { EndCause } from '../workers/end-cause.ts'
 /** How a run ended: what the val did, what became of its worker, or what we refused. Never an exception of ours. */
 export type Outcome =
   | { readonly kind: 'answered' }
+  | { readonly kind: 'returned' }
+  | { readonly kind: 'canceled' }
+  | { readonly kind: 'val_gone' }
   | { readonly kind: 'threw'; readonly error: RunError }
   | { readonly kind: 'load_failed'; readonly error: RunError }
   | { readonly kind: 'handles_nothing' }
@@ -30,13 +33,24 @@ const verdicts: {
   readonly [Kind in Outcome['kind']]: (outcome: Extract<Outcome, { kind: Kind }>) => Verdict
 } = {
   answered: () => ({ status: 'succeeded', error: null, httpStatus: 200 }),
+  returned: () => ({ status: 'succeeded', error: null, httpStatus: 200 }),
+  canceled: () => ({
+    status: 'canceled',
+    error: { name: 'Canceled', message: 'The run was canceled.' },
+    httpStatus: 499,
+  }),
+  val_gone: () => ({
+    status: 'canceled',
+    error: { name: 'ValGone', message: 'The val was deleted before the run began.' },
+    httpStatus: 404,
+  }),
   threw: ({ error }) => ({ status: 'failed', error, httpStatus: 500 }),
   load_failed: ({ error }) => ({ status: 'failed', error, httpStatus: 500 }),
   handles_nothing: () =>
     failed(
       500,
       'NothingToCall',
-      'The val has no default export that answers requests. Add: export default () => new Response("hello")',
+      'The val has no default export for this. Add: export default () => new Response("hello")',
     ),
   timed_out: ({ waitedFor }) => timedOut('TimedOut', timeoutMessages[waitedFor]),
   client_left: () => ({

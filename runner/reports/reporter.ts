@@ -26,6 +26,7 @@ export class Reporter implements AsyncDisposable {
   #waitingBytes = 0
   #underWay = 0
   #timer: NodeJS.Timeout | null = null
+  #closesAtMs = 0
   readonly #stop = new AbortController()
 
   constructor(bus: Bus, observe: ReporterObservations) {
@@ -45,7 +46,7 @@ export class Reporter implements AsyncDisposable {
     this.#filling.bytes += bytes
     this.#waitingBytes += bytes
     if (this.#filling.reports.length >= limits.batchReportsMax) this.#closeBatch()
-    this.#timer ??= setTimeout(() => this.#closeBatch(), limits.batchMs)
+    this.#closeWithin(report.source === 'http' ? limits.batchMs : limits.queuedBatchMs)
   }
 
   /** Sends what it has, for a while. */
@@ -58,6 +59,14 @@ export class Reporter implements AsyncDisposable {
     }
     this.#stop.abort()
     if (this.waitingCount > 0) this.#observe.reportsLost(this.waitingCount)
+  }
+
+  #closeWithin(ms: number): void {
+    const atMs = performance.now() + ms
+    if (this.#timer !== null && this.#closesAtMs <= atMs) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#closesAtMs = atMs
+    this.#timer = setTimeout(() => this.#closeBatch(), ms)
   }
 
   #closeBatch(): void {
@@ -127,7 +136,10 @@ function emptyBatch(): Batch {
 }
 
 /** About what it takes as JSON; counting exactly would mean writing it twice. */
-function guessBytes({ logs, error }: RunReport): number {
+function guessBytes({ logs, error, returnValue }: RunReport): number {
   const logBytes = logs.reduce((sum, { message }) => sum + 80 + message.length * 2, 0)
-  return 600 + logBytes + (error ? (error.message.length + (error.stack?.length ?? 0)) * 2 : 0)
+  const returnedBytes = returnValue === undefined ? 0 : JSON.stringify(returnValue).length
+  return (
+    600 + returnedBytes + logBytes + (error ? (error.message.length + (error.stack?.length ?? 0)) * 2 : 0)
+  )
 }

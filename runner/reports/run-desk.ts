@@ -1,7 +1,6 @@
-import type { RunRequest } from '@valley/contract/runs.ts'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Head } from '@valley/bus/requests.ts'
-import { OpenRun } from './open-run.ts'
+import { OpenRun, type RunOrigin } from './open-run.ts'
 import { Reporter, type ReporterObservations } from './reporter.ts'
 import { Tail } from './tail.ts'
 
@@ -25,8 +24,8 @@ export class RunDesk implements AsyncDisposable {
     return this.#reporter.waitingCount
   }
 
-  open(head: Head, request: RunRequest): OpenRun {
-    return new OpenRun(head, request, (run, line) =>
+  open(head: Head, origin: RunOrigin): OpenRun {
+    return new OpenRun(head, origin, (run, line) =>
       this.#tail.add(run.head.valId, { kind: 'log', runId: run.id, ...line }),
     )
   }

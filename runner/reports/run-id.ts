@@ -17,3 +17,8 @@ function nextBytes(): Uint8Array {
   }
   return pool.subarray(used, (used += bytesEach))
 }
+
+/** When it was made, in milliseconds since 1970. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}

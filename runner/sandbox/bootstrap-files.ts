@@ -9,7 +9,17 @@ const folder = path.join(import.meta.dirname, 'bootstrap')
 export function readBootstrap(): SandboxBootstrap {
   const names = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   const files = names.map((name) => [toJs(name), compile(path.join(folder, name))] as const)
-  return { files: Object.fromEntries(files), entry: 'main.js' }
+  return { files: { ...Object.fromEntries(files), 'isolate.url': dataUrl('isolate.ts') }, entry: 'main.js' }
+}
+
+/** A module with all that it imports as one address: by the time it is loaded, no file of ours may be read any more. */
+function dataUrl(name: string): string {
+  const source = stripTypeScriptTypes(readFileSync(path.join(folder, name), 'utf8'))
+  const whole = source.replaceAll(
+    /from '\.\/([a-z-]+\.ts)'/g,
+    (_, imported: string) => `from '${dataUrl(imported)}'`,
+  )
+  return `data:text/javascript;base64,${Buffer.from(whole).toString('base64')}`
 }
 
 function compile(file: string): string {

@@ -6,15 +6,17 @@ import { Allowance } from '../sandbox/allowance.ts'
 import type { FromWorker, ToWorker } from '../sandbox/bootstrap/control-message.ts'
 
 const text = z.string()
+const flag = z.boolean()
 const Thrown = z.object({ name: text, message: text, stack: text.optional() })
 
 /** The val can say whatever it likes here: only what has this shape is heard. */
 const Message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
-  z.object({ kind: z.literal('loaded'), handles: z.enum(['fetch', 'nothing']) }),
+  z.object({ kind: z.literal('loaded'), handles: z.object({ fetch: flag, call: flag, scheduled: flag }) }),
   z.object({ kind: z.literal('load_failed'), error: Thrown }),
   z.object({ kind: z.literal('log'), runId: text.nullable(), level: LogLevel, message: text }),
   z.object({ kind: z.literal('threw'), runId: text, error: Thrown }),
+  z.object({ kind: z.literal('returned'), runId: text, text, isCut: flag, hasDefault: flag }),
   z.object({ kind: z.literal('pong'), number: z.number() }),
 ])
 

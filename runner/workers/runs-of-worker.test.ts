@@ -123,7 +123,7 @@ function open() {
 }
 
 function startRun(runs: RunsOfWorker): OpenRun {
-  const run = new OpenRun(exampleHead, { method: 'GET', path: '/' }, () => undefined)
+  const run = new OpenRun(exampleHead, { request: { method: 'GET', path: '/' } }, () => undefined)
   runs.start(run)
   return run
 }

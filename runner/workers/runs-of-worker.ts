@@ -2,6 +2,7 @@ import { limits as contractLimits } from '@valley/contract/limits.ts'
 import type { LogLevel, RunError } from '@valley/contract/runs.ts'
 import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
+import type { Returned } from '../reports/returned.ts'
 import type { Pings } from './pings.ts'
 
 interface Settling {
@@ -61,7 +62,22 @@ export class RunsOfWorker {
 
   threw(runId: string, error: RunError): void {
     const run = this.#find(runId)
-    if (run) run.thrown ??= error
+    if (!run) return
+    run.thrown ??= error
+    run.onSaid?.({ kind: 'threw', error })
+  }
+
+  returned(runId: string, returned: Returned): void {
+    const run = this.#underWay.get(runId)
+    if (!run) return
+    run.returned ??= returned
+    run.onSaid?.({ kind: 'returned' })
+  }
+
+  /** Some of them were claimed off the queue: they are not cut short for a newer version of their val. */
+  get hasQueued(): boolean {
+    for (const run of this.#underWay.values()) if (run.isQueued) return true
+    return false
   }
 
   expire(nowMs: number): void {
@@ -72,7 +88,8 @@ export class RunsOfWorker {
 
   release(run: OpenRun, onSettled: (run: OpenRun) => void): void {
     this.#underWay.delete(run.id)
-    if (this.#isOver) return onSettled(run)
+    // What a call prints comes before what it returns, on the same line: nothing is left to wait for.
+    if (this.#isOver || run.isQueued) return onSettled(run)
     const settling = { run, onSettled }
     this.#settling.set(run.id, settling)
     this.#ended.push(settling)

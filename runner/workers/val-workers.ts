@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
 import type { Outcome } from '../reports/outcome.ts'
 import { type EndCause, isValsFault } from './end-cause.ts'
-import type { LoadResult, Worker } from './worker.ts'
+import type { LoadResult, Worker, WorkerMode } from './worker.ts'
 
 export type Placement =
   | { readonly kind: 'placed'; readonly worker: Worker }
@@ -20,6 +20,12 @@ interface Waiter {
   readonly untilMs: number
 }
 
+/** How many runs at once a worker takes, and from how many on the val gets another worker. */
+const loads = {
+  warm: { most: limits.requestsPerWorkerMax, easy: limits.requestsPerWorkerEasy },
+  fresh: { most: limits.isolatesPerWorkerMax, easy: 1 },
+} as const
+
 /** Which code with which variables: a worker is for exactly one. */
 export function keyOf({ version, environmentRevision }: Head): string {
   return `${version} ${environmentRevision}`
@@ -30,6 +36,7 @@ export class ValWorkers {
   /** The newest that was heard of, with this key. */
   head: Head
   readonly key: string
+  readonly mode: WorkerMode
   readonly workers = new Set<Worker>()
   readonly #idle: IdleWorkers
   readonly #waiting: Waiter[] = []
@@ -40,8 +47,9 @@ export class ValWorkers {
   #failure: Outcome | null = null
   #isClosed = false
 
-  constructor(head: Head, idle: IdleWorkers) {
+  constructor(head: Head, mode: WorkerMode, idle: IdleWorkers) {
     this.head = head
+    this.mode = mode
     this.key = keyOf(head)
     this.#idle = idle
   }
@@ -64,7 +72,7 @@ export class ValWorkers {
   place(run: OpenRun): Placement | Promise<Placement> {
     const worker = this.#leastBusy()
     if (worker) {
-      if (worker.runs.size >= limits.requestsPerWorkerEasy) this.#loadAnother()
+      if (worker.runs.size >= loads[this.mode].easy) this.#loadAnother()
       return start(worker, run)
     }
     if (this.#failure !== null && performance.now() < this.#nextLoadAtMs) {
@@ -137,7 +145,7 @@ export class ValWorkers {
   #leastBusy(): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.workers) {
-      if (worker.state !== 'warm' || worker.runs.size >= limits.requestsPerWorkerMax) continue
+      if (worker.state !== 'warm' || worker.runs.size >= loads[this.mode].most) continue
       if (best === undefined || worker.runs.size < best.runs.size) best = worker
     }
     return best
@@ -162,7 +170,7 @@ export class ValWorkers {
     if (this.#isClosed || !isWanted) return this.#idle.giveBack(worker)
     this.workers.add(worker)
     const startedAtMs = performance.now()
-    const result = await worker.load(this.head)
+    const result = await worker.load(this.head, this.mode)
     const loadMs = performance.now() - startedAtMs
     if (result.kind !== 'loaded') {
       const first = this.#waiting[0]
@@ -201,6 +209,9 @@ function failureOf(result: Exclude<LoadResult, { kind: 'loaded' }>): Outcome {
 }
 
 function start(worker: Worker, run: OpenRun): Placement {
+  const { handles } = worker
+  const isHandled = handles[run.use] || (run.use === 'scheduled' && handles.call)
+  if (!isHandled) return { kind: 'refused', outcome: { kind: 'handles_nothing' } }
   worker.runs.start(run)
   return { kind: 'placed', worker }
 }

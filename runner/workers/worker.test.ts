@@ -10,7 +10,7 @@ test('a worker that shall end waits for its last run, and for what that one said
   mock.timers.enable({ apis: ['setTimeout'] })
   const ends: EndCause[] = []
   const worker = createIdleWorker((_, cause) => ends.push(cause))
-  const run = new OpenRun(exampleHead, { method: 'GET', path: '/' }, () => undefined)
+  const run = new OpenRun(exampleHead, { request: { method: 'GET', path: '/' } }, () => undefined)
   worker.runs.start(run)
   worker.drain('outdated')
   assert.deepEqual([worker.state, ends], ['draining', []])

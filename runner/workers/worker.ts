@@ -9,7 +9,7 @@ import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
 import { ownLines } from '../reports/own-lines.ts'
 import { runErrorOf } from '../reports/run-error.ts'
-import type { FromWorker } from '../sandbox/bootstrap/control-message.ts'
+import type { Call, FromWorker, Handles } from '../sandbox/bootstrap/control-message.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { ControlChannel } from './control-channel.ts'
 import type { EndCause } from './end-cause.ts'
@@ -23,6 +23,10 @@ import { RunsOfWorker } from './runs-of-worker.ts'
  * has. Any state may go over to gone; the first cause is the one that counts.
  */
 export type WorkerState = 'idle' | 'loading' | 'warm' | 'draining' | 'gone'
+
+/** warm: the val is loaded once and used again. fresh: each run loads it anew, in an isolate of its own. */
+export const workerModes = ['warm', 'fresh'] as const
+export type WorkerMode = (typeof workerModes)[number]
 
 export interface WorkerWatcher {
   readonly onEnd: (worker: Worker, cause: EndCause) => void
@@ -48,6 +52,10 @@ export class Worker {
   state: WorkerState = 'idle'
   lastUsedAtMs = performance.now()
   isHangingUp = false
+  /** What its val can be used for, once it is loaded. */
+  handles: Handles = { fetch: false, call: false, scheduled: false }
+  /** Whether its val has something to call, as its last run said; null before the first. */
+  hasDefault: boolean | null = null
   /** Whose it is, from its loading on. */
   valId: string | null = null
   ownerId: string | null = null
@@ -83,7 +91,7 @@ export class Worker {
   }
 
   /** Gives it its val. Resolves however that goes; anything but `loaded` ends the worker. */
-  async load(head: Head): Promise<LoadResult> {
+  async load(head: Head, mode: WorkerMode): Promise<LoadResult> {
     if (this.#cause !== null) return { kind: 'ended', cause: this.#cause }
     this.state = 'loading'
     this.valId = head.valId
@@ -95,9 +103,11 @@ export class Worker {
       kind: 'assign',
       modules: this.#modules(head).map(({ inside }) => pathToFileURL(inside).href),
       environment: head.environment,
+      mode,
       logLinesMax: contractLimits.logLinesMax,
       // A line more than is kept, so that the runner sees where it has to cut.
       logCharsMax: contractLimits.logBytesMax + contractLimits.logLineCharsMax,
+      returnValueCharsMax: contractLimits.returnValueCharsMax,
     })
     const result = await this.#load.promise
     clearTimeout(timer)
@@ -111,16 +121,30 @@ export class Worker {
       case 'ready':
         return
       case 'loaded':
-        return this.#load.resolve({ kind: message.handles === 'fetch' ? 'loaded' : 'handles_nothing' })
+        return this.#loaded(message.handles)
       case 'load_failed':
         return this.#load.resolve({ kind: 'load_failed', error: runErrorOf(message.error) })
       case 'log':
         return this.runs.print(message.runId, message.level, ownLines(message.message))
       case 'threw':
         return this.runs.threw(message.runId, runErrorOf(message.error))
+      case 'returned':
+        this.hasDefault = message.hasDefault
+        return this.runs.returned(message.runId, message)
       case 'pong':
         return this.#pings.heard(message.number)
     }
+  }
+
+  /** Calls the val for a run; what comes of it is told to the run. */
+  call(call: Call): void {
+    this.#control.send({ kind: 'call', ...call })
+  }
+
+  /** Ends the code of one run where it has an isolate of its own; elsewhere no other run joins it any more. */
+  stop(runId: string, mode: WorkerMode): void {
+    if (mode === 'fresh') this.#control.send({ kind: 'stop', runId })
+    else this.drain('outdated')
   }
 
   /** Takes no more runs, finishes those it has, and ends. */
@@ -143,7 +167,8 @@ export class Worker {
   /** Now and then: is it still turning, are its runs within their time? */
   tick(nowMs: number): void {
     if (this.state === 'gone') return
-    if (this.state === 'draining' && nowMs > this.#drainedByMs) this.end(this.#drainCause)
+    if (this.state === 'draining' && nowMs > this.#drainedByMs && !this.runs.hasQueued)
+      this.end(this.#drainCause)
     // Before anything else: a val that answered and then went into a loop has no run under way.
     if (this.#pings.silentMs(nowMs) > limits.stallMsMax) return this.end('stalled')
     this.runs.expire(nowMs)
@@ -182,6 +207,12 @@ export class Worker {
     const share = (cpuMs - last.ms) / (this.#cpu.atMs - last.atMs)
     const wasLeftAlone = this.state === 'warm' && this.runs.isSettled && this.lastUsedAtMs < last.atMs
     if (wasLeftAlone && share > limits.idleCpuShareMax) this.end('restless')
+  }
+
+  #loaded(handles: Handles): void {
+    this.handles = handles
+    const isOfUse = handles.fetch || handles.call || handles.scheduled
+    this.#load.resolve({ kind: isOfUse ? 'loaded' : 'handles_nothing' })
   }
 
   /** Not before its last run is settled: what that one said last would go with it. */

@@ -7,7 +7,7 @@ import { bootWorker } from './boot-worker.ts'
 import type { EndCause } from './end-cause.ts'
 import { IdlePool } from './idle-pool.ts'
 import { keyOf, type Placement, ValWorkers } from './val-workers.ts'
-import type { Worker, WorkerState } from './worker.ts'
+import { type Worker, type WorkerMode, workerModes, type WorkerState } from './worker.ts'
 
 export interface WorkforceOptions {
   readonly driver: SandboxDriver
@@ -49,19 +49,19 @@ export class Workforce implements AsyncDisposable {
   }
 
   /** A worker for this run of this head, at once if one is warm. Its run has to be released when it is over. */
-  place(head: Head, run: OpenRun): Placement | Promise<Placement> {
-    const workers = this.#workersOf(head)
+  place(head: Head, run: OpenRun, mode: WorkerMode = 'warm'): Placement | Promise<Placement> {
+    const workers = this.#workersOf(head, mode)
     run.head = workers.head
     return workers.place(run)
   }
 
-  forget(run: OpenRun): void {
-    this.#vals.get(run.head.valId)?.forget(run)
+  forget(run: OpenRun, mode: WorkerMode = 'warm'): void {
+    this.#vals.get(placeOf(run.head, mode))?.forget(run)
   }
 
   release(worker: Worker, run: OpenRun, onSettled: (run: OpenRun) => void): void {
     worker.release(run, onSettled)
-    this.#vals.get(run.head.valId)?.releaseOne()
+    for (const mode of workerModes) this.#vals.get(placeOf(run.head, mode))?.releaseOne()
   }
 
   countByState(): Readonly<Record<WorkerState, number>> {
@@ -102,15 +102,16 @@ export class Workforce implements AsyncDisposable {
   }
 
   /** The newest head decides: workers of another version or environment take nothing more. */
-  #workersOf(head: Head): ValWorkers {
-    const known = this.#vals.get(head.valId)
+  #workersOf(head: Head, mode: WorkerMode): ValWorkers {
+    const place = placeOf(head, mode)
+    const known = this.#vals.get(place)
     if (known !== undefined && (known.head === head || isOlderHead(head, known.head))) return known
     if (known?.key === keyOf(head)) {
       known.head = head
       return known
     }
-    const fresh = new ValWorkers(head, this.#idle)
-    this.#vals.set(head.valId, fresh)
+    const fresh = new ValWorkers(head, mode, this.#idle)
+    this.#vals.set(place, fresh)
     if (known) fresh.adopt(known.close('outdated'))
     return fresh
   }
@@ -147,7 +148,9 @@ export class Workforce implements AsyncDisposable {
 
   /** Nobody is unused and others wait: whoever has most of the memory gives up their oldest worker, streams and all. */
   #squeeze(): void {
-    const workers = [...this.#workers].filter(({ state }) => state === 'warm' || state === 'draining')
+    const workers = [...this.#workers].filter(
+      ({ state, runs }) => (state === 'warm' && !runs.hasQueued) || state === 'draining',
+    )
     if (workers.some(({ state }) => state === 'draining')) return
     const byOwner = Object.values(Object.groupBy(workers, ({ ownerId }) => ownerId ?? ''))
     const most = byOwner.toSorted((a, b) => (b?.length ?? 0) - (a?.length ?? 0))[0] ?? []
@@ -172,9 +175,9 @@ export class Workforce implements AsyncDisposable {
       const isUnused = worker.state === 'warm' && worker.runs.size === 0
       if (isUnused && nowMs - worker.lastUsedAtMs > this.#options.warmIdleMs) worker.end('unused')
     }
-    for (const [valId, val] of this.#vals) {
+    for (const [place, val] of this.#vals) {
       val.tick(nowMs)
-      if (val.isUnused) this.#vals.delete(valId)
+      if (val.isUnused) this.#vals.delete(place)
     }
     this.#idle.fill()
   }
@@ -199,4 +202,9 @@ export class Workforce implements AsyncDisposable {
       victim.end('evicted')
     }
   }
+}
+
+/** The two modes of a val have workers of their own. */
+function placeOf({ valId }: Head, mode: WorkerMode): string {
+  return `${valId} ${mode}`
 }

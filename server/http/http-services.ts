@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../database/statement.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { Handlers } from '../reply.ts'
 import type { CallerCache } from '../tokens/caller-cache.ts'
 import type { TokenUses } from '../tokens/token-uses.ts'
@@ -13,6 +14,7 @@ import type { UnderWay } from './under-way.ts'
 export interface HttpServices {
   readonly config: Config
   readonly db: Db
+  readonly queue: Queue
   readonly bus: Bus
   readonly callers: CallerCache
   readonly tokenUses: TokenUses

@@ -71,6 +71,7 @@ function parsePart(part: 'query' | 'body', schema: z.ZodObject, value: unknown) 
 }
 
 function bodyValue(operation: Operation, { headers }: IncomingMessage, text: string): unknown {
+  if (operation.bodyMayBeMissing && text === '') return {}
   const [mediaType = '', ...options] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const type = mediaType.trim()
   const charset = options.map((option) => option.trim()).find((option) => option.startsWith('charset='))

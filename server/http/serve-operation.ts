@@ -5,6 +5,7 @@ import { type Caller, hasScope } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { Fault } from '../fault.ts'
 import { answerOnce } from '../idempotency/answer-once.ts'
+import { Reply } from '../reply.ts'
 import { authenticate, bearerOf, unauthenticated } from '../tokens/authenticate.ts'
 import type { HttpServices } from './http-services.ts'
 import { type Allowance, rateLimitHeaders } from './rate-limiter.ts'
@@ -50,7 +51,12 @@ async function serveCaller(
     caller: Caller | null,
     request: unknown,
   ) => Promise<unknown>
-  const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
+  let later: Reply<unknown, unknown>['later']
+  const answer = async (context: Context) => {
+    const value = await handler(context, caller, request)
+    later = value instanceof Reply ? value.later : undefined
+    return renderAnswer(operation, value)
+  }
   const context = contextOf(services, raw.incoming)
   const key = idempotencyKeyOf(operation, raw.incoming)
   const rendered =
@@ -59,7 +65,7 @@ async function serveCaller(
       : await answerIdempotently(context, { caller, key, raw, request }, answer)
   // Whoever is told that it is saved may call it at once.
   if (operation.method !== 'GET') await services.bus.hintsTaken()
-  return rendered
+  return later === undefined ? rendered : renderAnswer(operation, await later())
 }
 
 function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {
@@ -110,10 +116,20 @@ function takeAnonymously({ limiter, config }: HttpServices, incoming: IncomingMe
 
 /** Outside of a transaction every statement commits by itself, so its effects follow at once. */
 function contextOf(services: HttpServices, incoming: IncomingMessage): Context {
-  const { db, bus, callers, config, defaultBaseUrl } = services
+  const { db, bus, queue, callers, config, defaultBaseUrl } = services
   const baseUrl = config.trustProxy ? baseUrlOf(incoming, defaultBaseUrl()) : defaultBaseUrl()
   const { valsUrl, environmentKeys } = config
-  return { db, bus, callers, baseUrl, valsUrl, environmentKeys, afterCommit: (effect) => effect() }
+  return {
+    db,
+    root: db,
+    bus,
+    queue,
+    callers,
+    baseUrl,
+    valsUrl,
+    environmentKeys,
+    afterCommit: (effect) => effect(),
+  }
 }
 
 function idempotencyKeyOf({ method }: Operation, { headers }: IncomingMessage): string | null {

@@ -4,8 +4,10 @@ import { listStatement } from '../database/list-statement.ts'
 import { statement } from '../database/statement.ts'
 import type { MentionRow } from '../vals/val-row.ts'
 
-/** Of `runs` r, `vals` v and its owner u. */
-const runColumns = sql`r.id, r.parent_id, r.source, r.status, r.error, r.started_at, r.ended_at,
+/** Of `runs` r, `vals` v, its owner u, and the row of `queue` q that a run has until it is over. */
+const runColumns = sql`r.id, r.parent_id, r.source, r.error, r.ended_at,
+  CASE WHEN q.runner_id IS NULL THEN r.status ELSE 'running' END AS status,
+  coalesce(r.started_at, q.claimed_at) AS started_at,
   v.id AS val_id, v.name AS val_name, v.privacy AS val_privacy, r.version AS val_version,
   v.owner_id AS val_owner_id, u.username AS val_username`
 
@@ -22,6 +24,7 @@ export interface RunRow extends MentionRow {
 export interface RunDetailsRow extends RunRow {
   readonly args: RunDetails['args'] | null
   readonly return_value: RunDetails['returnValue']
+  readonly return_value_cut: boolean | null
   readonly logs: RunDetails['logs'] | null
   readonly request: RunDetails['request']
   readonly response: RunDetails['response']
@@ -33,9 +36,9 @@ export interface RunDetailsRow extends RunRow {
 /** A run that has not ended has no details yet. */
 export const selectRun = statement<{ id: string; owner_id: string }, RunDetailsRow>(
   (arg) => sql<RunDetailsRow>`
-    SELECT ${runColumns}, d.args, d.return_value, d.logs, d.request, d.response, d.timings, d.memory_peak_bytes
+    SELECT ${runColumns}, d.args, d.return_value, d.return_value_cut, d.logs, d.request, d.response, d.timings, d.memory_peak_bytes
     FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
-      LEFT JOIN run_details d ON d.id = ${arg('id')}
+      LEFT JOIN run_details d ON d.id = ${arg('id')} LEFT JOIN queue q ON q.run_id = ${arg('id')}
     WHERE r.id = ${arg('id')} AND r.owner_id = ${arg('owner_id')}`,
 )
 
@@ -82,6 +85,7 @@ function writeListRuns({ ofOneVal, error, sources }: RunShape) {
     (arg, span) => sql<RunRow>`
       SELECT ${runColumns}
       FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
+        LEFT JOIN queue q ON q.run_id = r.id AND r.status = 'queued'
       WHERE r.owner_id = ${arg('owner_id')} AND ${span.within(sql.ref('r.id'))}
         ${ofOneVal ? sql`AND r.val_id = ${arg('val_id')}` : sql``}
         ${endedAs(error)}

@@ -1,11 +1,14 @@
 import type { RunReport } from '@valley/bus/run-report.ts'
 import type { Db } from '../database/statement.ts'
+import { newId } from '../database/ids.ts'
+import { endReported, type EndedRow } from '../queue/transitions.ts'
 import { insertRuns } from './queries.ts'
 import { storableJson } from './storable-json.ts'
 
 export interface Recorded {
-  /** New rows. */
+  /** New rows, and runs that were under way and now are over. */
   readonly recorded: number
+  readonly ended: readonly EndedRow[]
   /** Of vals that are gone. */
   readonly orphaned: number
   /** Why others can never be recorded. */
@@ -21,17 +24,34 @@ export async function recordReports(db: Db, reports: readonly RunReport[]): Prom
     return await recordTogether(db, reports)
   } catch (error) {
     if (!isAboutData(error)) throw error
-    if (reports.length === 1) return { recorded: 0, orphaned: 0, faults: [error] }
+    if (reports.length === 1) return { ...nothing, faults: [error] }
     const half = Math.ceil(reports.length / 2)
     return add(await recordReports(db, reports.slice(0, half)), await recordReports(db, reports.slice(half)))
   }
 }
 
 async function recordTogether(db: Db, reports: readonly RunReport[]): Promise<Recorded> {
-  if (reports.length === 0) return { recorded: 0, orphaned: 0, faults: [] }
+  const { http = [], queued = [] } = Object.groupBy(reports, ({ source }) =>
+    source === 'http' ? 'http' : 'queued',
+  )
+  return add(await insertNew(db, http), await endQueued(db, queued))
+}
+
+const nothing: Recorded = { recorded: 0, ended: [], orphaned: 0, faults: [] }
+
+async function insertNew(db: Db, reports: readonly RunReport[]): Promise<Recorded> {
+  if (reports.length === 0) return nothing
   const [row] = (await insertRuns(db, { reports: storableJson(reports.map(toRow)) })).rows
   const { recorded = 0, known = 0 } = row ?? {}
-  return { recorded, orphaned: reports.length - known, faults: [] }
+  return { ...nothing, recorded, orphaned: reports.length - known }
+}
+
+/** Of those that are over already nothing is heard: reported twice, or given up before. */
+async function endQueued(db: Db, reports: readonly RunReport[]): Promise<Recorded> {
+  if (reports.length === 0) return nothing
+  const told = reports.map((report) => ({ ...toRow(report), retryId: newId() }))
+  const { rows } = await endReported(db, { reports: storableJson(told) })
+  return { ...nothing, recorded: rows.length, ended: rows }
 }
 
 /** A run that printed nothing has no logs to store. */
@@ -47,6 +67,7 @@ function isAboutData(error: unknown): boolean {
 function add(one: Recorded, other: Recorded): Recorded {
   return {
     recorded: one.recorded + other.recorded,
+    ended: [...one.ended, ...other.ended],
     orphaned: one.orphaned + other.orphaned,
     faults: [...one.faults, ...other.faults],
   }

@@ -6,12 +6,14 @@ import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
+import type { Queue } from '../queue/queue.ts'
 import { readReports } from './read-reports.ts'
 import { recordReports } from './record-reports.ts'
 
 interface Recorder {
   readonly db: Db
   readonly bus: Bus
+  readonly queue: Pick<Queue, 'announceEnds'>
   readonly metrics: Pick<Metrics, 'runsRecorded' | 'runsDropped'>
   readonly observe: Pick<Observations, 'reportDropped' | 'recordingPaused'>
 }
@@ -73,13 +75,14 @@ function isFull({ reports, bytes }: Group): boolean {
 
 /** Whether it is dealt with; if not, its messages went back. */
 async function recordGroup(
-  { db, metrics, observe }: Recorder,
+  { db, queue, metrics, observe }: Recorder,
   { messages, reports, faults }: Group,
   pauseMs: number,
 ): Promise<boolean> {
   try {
     const outcome = await recordReports(db, reports)
     for (const message of messages) message.accept()
+    queue.announceEnds(outcome.ended)
     metrics.runsRecorded.inc(outcome.recorded)
     metrics.runsDropped.inc({ why: 'val_gone' }, outcome.orphaned)
     metrics.runsDropped.inc({ why: 'bad_shape' }, faults.length)

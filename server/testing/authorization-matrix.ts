@@ -5,6 +5,7 @@ import type { Scope } from '@valley/contract/scopes.ts'
 export type Outcome =
   | '200'
   | '201'
+  | '202'
   | '204'
   | '200 shown'
   | '200 hidden'
@@ -13,6 +14,7 @@ export type Outcome =
   | '403 forbidden_scope'
   | '404 not_found'
   | '409 name_taken'
+  | '409 run_ended'
 
 /** One outcome, or one each for a public, an unlisted and a private val. */
 export type Outcomes = Outcome | readonly [Outcome, Outcome, Outcome]
@@ -72,6 +74,15 @@ export const matrix: Readonly<Record<OperationName, Row>> = {
   listMyRuns: { scope: 'run:read', noToken: refused, stranger: hidden, owner: shown },
   listValRuns: { scope: 'run:read', noToken: refused, stranger: always404, owner: shown },
   getRun: { scope: 'run:read', noToken: refused, stranger: always404, owner: always200 },
+  runVal: { scope: 'run:write', noToken: refused, stranger: notTheirs, owner: ['202', '202', '202'] },
+  cancelRun: {
+    scope: 'run:write',
+    noToken: refused,
+    stranger: always404,
+    owner: ['409 run_ended', '409 run_ended', '409 run_ended'],
+  },
+  getRetry: { scope: 'val:read', noToken: refused, stranger: always404, owner: always200 },
+  setRetry: { scope: 'val:write', noToken: refused, stranger: always404, owner: always200 },
   tailVal: { scope: 'run:read', noToken: refused, stranger: always404, owner: always200 },
 
   listMyLikes: { scope: 'user:read', noToken: refused, stranger: shownUnlessPrivate, owner: hidden },

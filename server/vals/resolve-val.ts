@@ -45,7 +45,7 @@ function headOf(val: ResolvedVal, { values, revision }: Environment): Head {
     username: val.username,
     name: val.name,
     privacy: val.privacy,
-    type: 'http',
+    type: val.type,
     version: val.version,
     code: val.code,
     environmentRevision: revision,

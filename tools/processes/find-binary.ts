@@ -9,6 +9,7 @@ const packages: Record<string, string> = {
   'nats-server': 'nats-server',
   setpriv: 'util-linux',
   flock: 'util-linux',
+  nsenter: 'util-linux',
 }
 
 export function findBinary(name: string): string {

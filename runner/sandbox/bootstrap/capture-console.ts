@@ -1,10 +1,16 @@
 import type { LogLevel } from '@valley/contract/runs.ts'
-import type { Control } from './control.ts'
 import type { DenoApi } from './deno-api.ts'
 import type { RunScope } from './handler.ts'
 
+interface Line {
+  readonly kind: 'log'
+  readonly runId: string | null
+  readonly level: LogLevel
+  readonly message: string
+}
+
 interface Capture {
-  readonly control: Control
+  readonly send: (line: Line) => void
   readonly getScope: () => RunScope
   readonly inspect: DenoApi['inspect']
 }
@@ -26,7 +32,7 @@ const inspectOptions = { depth: 4, iterableLimit: 100, strAbbreviateSize: messag
 
 /** Each console method sends a line that belongs to the run in whose course it was called. Returns what sends one. */
 export function captureConsole({
-  control,
+  send: sendLine,
   getScope,
   inspect,
 }: Capture): (level: LogLevel, text: string) => void {
@@ -38,7 +44,7 @@ export function captureConsole({
     const message = text.slice(0, messageCharsMax + 1)
     scope.linesLeft -= 1
     scope.charsLeft -= message.length
-    control.send({ kind: 'log', runId: scope.runId, level, message })
+    sendLine({ kind: 'log', runId: scope.runId, level, message })
   }
   const print = (level: LogLevel, values: readonly unknown[]) =>
     send(level, indentation.join('') + format(inspect, values))

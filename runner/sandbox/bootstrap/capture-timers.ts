@@ -1,7 +1,9 @@
+import { type Print, printThrown } from './capture-uncaught.ts'
+
 type Timer = (call: unknown, ms?: number, ...values: unknown[]) => number
 
 /** By the time Deno reports what a timer threw, it has forgotten which run set it: so it is caught right there. */
-export function captureTimers(report: (thrown: unknown) => void): void {
+export function captureTimers(print: Print): void {
   const own = globalThis as unknown as Record<'setTimeout' | 'setInterval', Timer>
   for (const name of ['setTimeout', 'setInterval'] as const) {
     const native = own[name]
@@ -14,7 +16,7 @@ export function captureTimers(report: (thrown: unknown) => void): void {
       try {
         call(...values)
       } catch (thrown) {
-        report(thrown)
+        printThrown(print, 'Uncaught ', thrown)
       }
     }
   }

@@ -5,6 +5,7 @@ export interface DenoApi {
   serve(options: ServeOptions, handler: ServeHandler): unknown
   exit(this: void, code: number): never
   inspect(this: void, value: unknown, options: object): string
+  readTextFile(path: string): Promise<string>
   readonly env: { set(name: string, value: string): void }
   readonly permissions: { revoke(permission: { name: string; path: string }): Promise<unknown> }
 }

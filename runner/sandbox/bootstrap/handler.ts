@@ -1,10 +1,11 @@
 import type { Control } from './control.ts'
 import type { ServeHandler } from './deno-api.ts'
 import { describeError } from './describe-error.ts'
+import type { Exported } from './load-val.ts'
 
-/** What the loaded val answers requests with; null until it is loaded. */
+/** What the loaded val can be used for; null until it is loaded. */
 export interface Val {
-  fetch: ServeHandler | null
+  exported: Exported | null
   logLinesMax: number
   logCharsMax: number
 }
@@ -17,11 +18,12 @@ export interface RunScope {
 }
 
 type Answer = Response | Promise<Response>
+export type RunWithin = <Result>(scope: RunScope, call: () => Result) => Result
 
 interface Parts {
   readonly val: Val
   readonly control: Control
-  readonly runWithin: (scope: RunScope, call: () => Answer) => Answer
+  readonly runWithin: RunWithin
 }
 
 /** Told by the runner with every request; also where a val can read which run it is in. */
@@ -49,11 +51,14 @@ export function createHandler({ val, control, runWithin }: Parts): ServeHandler 
   return (request, info) => {
     const runId = apply(readHeader, request.headers, [runHeader]) ?? ''
     try {
-      const answer = runWithin({ runId, linesLeft: val.logLinesMax, charsLeft: val.logCharsMax }, () => {
-        const { fetch } = val
-        if (fetch === null) throw new TypeError('The val is not loaded.')
-        return fetch(request, info)
-      })
+      const answer = runWithin(
+        { runId, linesLeft: val.logLinesMax, charsLeft: val.logCharsMax },
+        (): Answer => {
+          const fetch = val.exported?.fetch
+          if (!fetch) throw new TypeError('The val is not loaded.')
+          return fetch(request, info)
+        },
+      )
       if (!isPromise(answer)) return check(runId, answer)
       return answer.then(
         (settled) => check(runId, settled),

@@ -1,34 +1,22 @@
-import type { Control } from './control.ts'
-import type { ToWorker } from './control-message.ts'
-import type { DenoApi, ServeHandler } from './deno-api.ts'
-import { describeError } from './describe-error.ts'
-import type { Val } from './handler.ts'
+import type { ServeHandler } from './deno-api.ts'
+import type { Handles } from './control-message.ts'
 
-interface Loading {
-  readonly deno: DenoApi
-  readonly control: Control
-  readonly val: Val
-  readonly message: Extract<ToWorker, { kind: 'assign' }>
+/** A val's default export by what it can be used for. */
+export interface Exported {
+  /** The default export itself; undefined where there is none. */
+  readonly value: unknown
+  readonly hasDefault: boolean
+  readonly fetch: ServeHandler | null
+  readonly call: ((...args: unknown[]) => unknown) | null
+  readonly scheduled: ((event: unknown) => unknown) | null
 }
 
-/** Imports the val and finds what answers requests: a default export that is a function or has `fetch`. */
-export async function loadVal({ deno, control, val, message }: Loading): Promise<void> {
-  for (const [name, value] of Object.entries(message.environment)) deno.env.set(name, value)
-  try {
-    const module = await importFirst(message.modules)
-    val.fetch = findFetch(module.default)
-    control.send({ kind: 'loaded', handles: val.fetch === null ? 'nothing' : 'fetch' })
-  } catch (thrown) {
-    control.send({ kind: 'load_failed', error: describeError(thrown) })
-  }
-}
-
-/** A module that does not parse one way is tried the next; if none does, the first complaint is the telling one. */
-async function importFirst(modules: readonly string[]): Promise<{ default?: unknown }> {
+/** Imports the val. A module that does not parse one way is tried the next; if none does, the first complaint tells. */
+export async function importVal(modules: readonly string[]): Promise<Exported> {
   let complaint: unknown
   for (const module of modules) {
     try {
-      return (await import(module)) as { default?: unknown }
+      return look((await import(module)) as { default?: unknown })
     } catch (thrown) {
       complaint ??= thrown
       if (!isParseError(thrown)) throw thrown
@@ -37,14 +25,31 @@ async function importFirst(modules: readonly string[]): Promise<{ default?: unkn
   throw complaint
 }
 
+export function handlesOf({ fetch, call, scheduled }: Exported): Handles {
+  return { fetch: fetch !== null, call: call !== null, scheduled: scheduled !== null }
+}
+
 /** Deno wraps what its parser says in an error of another name. */
 function isParseError(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.message.startsWith('SyntaxError: ')
 }
 
-function findFetch(exported: unknown): ServeHandler | null {
-  if (typeof exported === 'function') return exported as ServeHandler
-  if (typeof exported !== 'object' || exported === null) return null
-  const { fetch } = exported as { fetch?: unknown }
-  return typeof fetch === 'function' ? (fetch.bind(exported) as ServeHandler) : null
+function look(module: { default?: unknown }): Exported {
+  const value = module.default
+  const call = typeof value === 'function' ? (value as NonNullable<Exported['call']>) : null
+  const fetch = methodOf(value, 'fetch') as ServeHandler | null
+  const scheduled = methodOf(value, 'scheduled') as Exported['scheduled']
+  return {
+    value,
+    hasDefault: 'default' in module,
+    call,
+    fetch: (call as ServeHandler | null) ?? fetch,
+    scheduled,
+  }
+}
+
+function methodOf(value: unknown, name: string): Function | null {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return null
+  const method = (value as Record<string, unknown>)[name]
+  return typeof method === 'function' ? (method.bind(value) as Function) : null
 }

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bus } from '@valley/bus/connect-bus.ts'
+import type { ClaimedRun } from '@valley/bus/claimed-run.ts'
+import { limits } from '../limits.ts'
+import type { Beats } from './beats.ts'
+import type { Claims } from './claims.ts'
+import { type ExecuteParts, executeRun } from './execute-run.ts'
+import type { Held, HeldRuns } from './held-runs.ts'
+
+interface QueuedParts extends ExecuteParts {
+  readonly bus: Bus
+  readonly held: HeldRuns
+  readonly claims: Claims
+  readonly beats: Beats
+  readonly atOnceMax: number
+}
+
+/**
+ * Claims runs off the queue for as long as there is room, and executes them. It asks when it hears that runs wait,
+ * when a run ends while more wait, and now and then in case it did not hear.
+ */
+export class QueuedRuns implements AsyncDisposable {
+  readonly #parts: QueuedParts
+  readonly #runnerStops = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+  #isClaiming = false
+  /** Whether more runs may wait than were given last time. */
+  #mayWait = true
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: QueuedParts) {
+    this.#parts = parts
+    parts.bus.subscribe('runsWaiting', () => {
+      this.#mayWait = true
+      void this.#claim()
+    })
+    parts.bus.subscribe('runCanceled', ({ runId }) => parts.held.stop(runId))
+    this.#poll()
+  }
+
+  /** From now on nothing is claimed, and what has not begun does not. */
+  stopClaiming(): void {
+    clearTimeout(this.#timer)
+    this.#runnerStops.abort()
+  }
+
+  /** Waits for what runs, for a while; the rest ends with its workers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopClaiming()
+    const late = new AbortController()
+    const timeout = sleep(limits.stopMsMax, undefined, { signal: late.signal }).catch(() => undefined)
+    await Promise.race([Promise.all(this.#underWay), timeout])
+    late.abort()
+  }
+
+  #poll(): void {
+    const waitMs = limits.claimPollMs + Math.random() * limits.claimJitterMs
+    this.#timer = setTimeout(() => {
+      this.#mayWait = true
+      void this.#claim()
+      this.#poll()
+    }, waitMs)
+  }
+
+  async #claim(): Promise<void> {
+    if (this.#isClaiming) return
+    this.#isClaiming = true
+    try {
+      while (this.#mayWait && this.#room > 0 && !this.#runnerStops.signal.aborted) await this.#claimOnce()
+    } finally {
+      this.#isClaiming = false
+    }
+  }
+
+  get #room(): number {
+    return this.#parts.atOnceMax - this.#parts.held.underWay
+  }
+
+  async #claimOnce(): Promise<void> {
+    const { bus, runnerId, claims, beats } = this.#parts
+    const wanted = Math.min(this.#room, limits.claimedAtOnceMax)
+    // What comes while this one is under way may not be in its answer: only a hint from here on says so.
+    this.#mayWait = false
+    const claimNumber = claims.begin()
+    const reply = await bus.request(
+      'claimRuns',
+      { runnerId, claimNumber, wanted },
+      { timeoutMs: limits.claimTimeoutMs },
+    )
+    if (reply?.kind !== 'claimed') {
+      // Also of a server that says it could not: its database may have done it all the same.
+      claims.abandon(claimNumber)
+      return beats.soon()
+    }
+    for (const claimed of reply.runs) this.#take(claimed)
+    claims.settle(claimNumber)
+    if (reply.runs.length > 0) this.#mayWait = true
+  }
+
+  #take(claimed: ClaimedRun): void {
+    const { held } = this.#parts
+    const stop = new AbortController()
+    const entry = held.add(claimed.id, () => stop.abort())
+    const running = this.#execute(claimed, entry, stop.signal).finally(() => {
+      this.#underWay.delete(running)
+      void this.#claim()
+    })
+    this.#underWay.add(running)
+  }
+
+  async #execute(claimed: ClaimedRun, entry: Held, stop: AbortSignal): Promise<void> {
+    const { held } = this.#parts
+    const runnerStops = this.#runnerStops.signal
+    const state = await executeRun(this.#parts, claimed, { stop, runnerStops })
+    if (state === 'reported') return held.noteReported(claimed.id)
+    // Given back at once, it would come back at once.
+    await sleep(limits.handBackWaitMs, undefined, { signal: runnerStops }).catch(() => {})
+    await this.#handBack(claimed.id)
+    held.release(claimed.id, entry)
+  }
+
+  /** If nobody takes it, it is lost with this runner's word on it: then it ends as lost, and not in silence. */
+  async #handBack(runId: string): Promise<void> {
+    const { bus, runnerId } = this.#parts
+    for (let tries = 0; tries < limits.handBackTriesMax; tries++) {
+      const reply = await bus.request(
+        'handBackRuns',
+        { runnerId, runIds: [runId] },
+        { timeoutMs: limits.handBackTimeoutMs },
+      )
+      if (reply?.kind === 'taken') return
+      await sleep(limits.handBackWaitMs)
+    }
+  }
+}

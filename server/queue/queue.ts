@@ -1,0 +1,46 @@
+import type { Bus } from '@valley/bus/connect-bus.ts'
+import { newId } from '../database/ids.ts'
+import { limits } from '../limits.ts'
+import { QueueRoom } from './queue-room.ts'
+import { RunWaits } from './run-waits.ts'
+import type { EndedRow } from './transitions.ts'
+import { Waker } from './waker.ts'
+
+/** The queue as this server's requests see it: is there room, tell the runners, wait for an end. */
+export class Queue implements Disposable {
+  readonly room: QueueRoom
+  readonly waits: RunWaits
+  readonly #bus: Pick<Bus, 'publish'>
+  readonly #senderId = newId()
+  readonly #waker: Waker
+
+  constructor(bus: Pick<Bus, 'publish' | 'subscribe'>, queuedPerOwnerMax: number) {
+    this.#bus = bus
+    this.room = new QueueRoom(queuedPerOwnerMax)
+    this.waits = new RunWaits(bus)
+    this.#waker = new Waker(bus, this.#senderId)
+  }
+
+  /** Runs wait: tells runners. */
+  wake(): void {
+    this.#waker.wake()
+  }
+
+  /** Runs are over: tells whoever waits for them, and runners of those that are tried again. */
+  announceEnds(ended: readonly EndedRow[]): void {
+    for (let from = 0; from < ended.length; from += limits.endsPerHintMax) {
+      const runIds = ended.slice(from, from + limits.endsPerHintMax).map(({ id }) => id)
+      this.#bus.publish('runsEnded', { senderId: this.#senderId, runIds })
+    }
+    if (ended.some(({ is_retried }) => is_retried)) this.wake()
+  }
+
+  announceEnd(runId: string): void {
+    this.#bus.publish('runsEnded', { senderId: this.#senderId, runIds: [runId] })
+  }
+
+  [Symbol.dispose](): void {
+    this.#waker[Symbol.dispose]()
+    this.waits[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,239 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { RunError, RunSource } from '@valley/contract/runs.ts'
+import { statement } from '../database/statement.ts'
+
+/*
+ * Every way in which a queued run changes, one statement each.
+ *
+ *              enqueue ──▶ waiting ──claim──▶ running ──report──▶ succeeded | failed | timed_out | canceled
+ *                            │  ▲                │ │
+ *                            │  └───give back────┘ └──lose (its runner is gone)──▶ failed, or canceled if asked for
+ *                            └──cancel──▶ canceled
+ *
+ * waiting: a row in `queue` without a runner. running: one with a runner. over: no row, and `runs` says how it ended.
+ *
+ * Why a run ends once: every statement that ends one deletes its row in `queue` and writes the end only for the rows
+ * that it deleted itself. Of two at once, the second waits for the first and then finds nothing.
+ * Why it is not begun twice: only `claim` gives a row a runner, and only where it has none. A row loses its runner
+ * (`giveBack`) only on that runner's own word that it did not begin it and never will.
+ * Why a message may come twice or late: claims are numbered and reports name their runner, so that what is said about
+ * a row counts only while the row is in the state that it is about.
+ */
+
+export interface EnqueueArgs {
+  /** JSON: an array of { id, ownerId, valId, source, args, argsBytes, attempts, backoffMs }. */
+  runs: string
+}
+
+/** Into the history and into the queue, together. A val that is gone, or not the owner's, gets no run. */
+export const enqueue = statement<EnqueueArgs, { id: string }>(
+  (arg) => sql<{ id: string }>`
+    WITH new_runs AS MATERIALIZED (
+      SELECT r.*, v.version FROM jsonb_to_recordset(${arg('runs')}::jsonb) AS r(
+        id uuid, "ownerId" uuid, "valId" uuid, source run_source, args jsonb, "argsBytes" integer,
+        attempts smallint, "backoffMs" integer)
+      JOIN vals v ON v.id = r."valId" AND v.owner_id = r."ownerId"
+      FOR KEY SHARE OF v
+    ), history AS (
+      INSERT INTO runs (id, owner_id, val_id, version, source, status)
+      SELECT id, "ownerId", "valId", version, source, 'queued' FROM new_runs
+    ), details AS (
+      INSERT INTO run_details (id, owner_id, args) SELECT id, "ownerId", args FROM new_runs WHERE args IS NOT NULL
+    )
+    INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
+    SELECT n.id, n."ownerId", n."valId", n.source, now(), n."argsBytes", 1,
+      coalesce(n.attempts, p.attempts, 1), coalesce(n."backoffMs", p.backoff_ms, 0)
+    FROM new_runs n LEFT JOIN retry_policies p ON p.val_id = n."valId"
+    RETURNING run_id AS id`,
+)
+
+interface ClaimArgs {
+  runner_id: string
+  claim_number: number
+  wanted: number
+  bytes_max: number
+  owner_runs_max: number
+  val_runs_max: number
+  after_owner: string
+  /** JSON: for an owner, the val after which it is the next one's turn. */
+  after_vals: string
+}
+
+export interface ClaimedRow {
+  readonly run_id: string
+  readonly owner_id: string
+  readonly val_id: string
+  readonly source: Exclude<RunSource, 'http'>
+  readonly args: unknown[] | null
+  /** How far the walk along owners, and along the vals of each, had come. */
+  readonly owner_step: number
+  readonly val_step: number
+}
+
+/** `claim_runs` is in a migration: it has to take a lock first and then look, which one statement cannot. */
+export const claim = statement<ClaimArgs, ClaimedRow>(
+  (arg) => sql<ClaimedRow>`
+    SELECT c.*, d.args
+    FROM claim_runs(${arg('runner_id')}, ${arg('claim_number')}, ${arg('wanted')}, ${arg('bytes_max')},
+      ${arg('owner_runs_max')}, ${arg('val_runs_max')}, ${arg('after_owner')}, ${arg('after_vals')}::jsonb) c
+    LEFT JOIN run_details d ON d.id = c.run_id`,
+)
+
+/** A sign of life. */
+export const beat = statement<{ runner_id: string }, never>(
+  (arg) => sql<never>`
+    INSERT INTO runners AS r VALUES (${arg('runner_id')}, 1)
+    ON CONFLICT (runner_id) DO UPDATE SET beat = r.beat + 1`,
+)
+
+/** Runs that their runner did not begin wait again, where they stood. One that shall be canceled is. */
+function giveBackStatement<Args extends object>(
+  which: (arg: <Name extends keyof Args>(name: Name) => Args[Name]) => RawBuilder<unknown>,
+) {
+  return statement<Args, { given_back: number }>(
+    (arg) => sql<{ given_back: number }>`
+      WITH locked AS (
+        SELECT run_id, cancel_requested FROM queue WHERE ${which(arg)} ORDER BY run_id FOR UPDATE
+      ), given_back AS (
+        UPDATE queue q SET runner_id = NULL, claim_number = NULL, claimed_at = NULL
+        FROM locked l WHERE q.run_id = l.run_id AND NOT l.cancel_requested RETURNING 1
+      ), ending AS (
+        DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id AND l.cancel_requested RETURNING q.run_id
+      ), ${writeCanceled}
+      SELECT count(*)::integer AS given_back FROM given_back`,
+  )
+}
+
+/** Of `ending`. */
+const canceledError = { name: 'Canceled', message: 'The run was canceled.' } satisfies RunError
+const writeCanceled = sql`ended AS (
+  UPDATE runs r SET status = 'canceled', ended_at = now(), error = ${sql.lit(JSON.stringify(canceledError))}::jsonb
+  FROM ending e WHERE r.id = e.run_id RETURNING r.id
+)`
+
+export const giveBackRuns = giveBackStatement<{ runner_id: string; run_ids: readonly string[] }>(
+  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}`,
+)
+
+export const giveBackClaims = giveBackStatement<{ runner_id: string; claim_numbers: readonly number[] }>(
+  (arg) => sql`runner_id = ${arg('runner_id')} AND claim_number = ANY(${arg('claim_numbers')}::bigint[])`,
+)
+
+/** At once while it waits; while it runs, its runner is asked for it. */
+export const cancel = statement<{ run_id: string; owner_id: string }, { state: 'canceled' | 'asked' }>(
+  (arg) => sql<{ state: 'canceled' | 'asked' }>`
+    WITH locked AS (
+      SELECT run_id, runner_id FROM queue WHERE run_id = ${arg('run_id')} AND owner_id = ${arg('owner_id')} FOR UPDATE
+    ), ending AS (
+      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id AND l.runner_id IS NULL RETURNING q.run_id
+    ), ${writeCanceled}, asked AS (
+      UPDATE queue q SET cancel_requested = true
+      FROM locked l WHERE q.run_id = l.run_id AND l.runner_id IS NOT NULL RETURNING q.run_id
+    )
+    SELECT 'canceled' AS state FROM ending UNION ALL SELECT 'asked' FROM asked`,
+)
+
+export interface EndedRow {
+  readonly id: string
+  readonly status: 'succeeded' | 'failed' | 'timed_out' | 'canceled'
+  readonly owner_id: string
+  readonly val_id: string
+  readonly source: RunSource
+  readonly version: number
+  readonly error: RunError | null
+  /** Whether another attempt is in the queue now. */
+  readonly is_retried: boolean
+}
+
+/**
+ * Writes down how runs ended whose rows were deleted in `ending` (the rows of queue), as `said` says of each: run_id,
+ * status, error, version, started_at, ended_at, logs, timings, memory_peak_bytes, return_value, return_value_cut, retry_id. One that
+ * failed and may be tried again is enqueued under retry_id, for as long as its val is there.
+ */
+const writeEnds = sql`ended AS (
+    UPDATE runs r SET status = s.status, error = s.error, version = coalesce(s.version, r.version),
+      started_at = s.started_at, ended_at = s.ended_at
+    FROM said s JOIN ending e ON e.run_id = s.run_id WHERE r.id = s.run_id
+    RETURNING r.id, r.status, r.owner_id, r.val_id, r.source, r.version, r.error
+  ), details AS (
+    INSERT INTO run_details AS d (id, owner_id, logs, timings, memory_peak_bytes, return_value, return_value_cut)
+    SELECT e.id, e.owner_id, s.logs, s.timings, s.memory_peak_bytes, s.return_value, s.return_value_cut
+    FROM ended e JOIN said s ON s.run_id = e.id
+    ON CONFLICT (id) DO UPDATE SET logs = excluded.logs, timings = excluded.timings,
+      memory_peak_bytes = excluded.memory_peak_bytes, return_value = excluded.return_value,
+      return_value_cut = excluded.return_value_cut
+  ), retried AS (
+    SELECT s.retry_id, e.*, v.version FROM ending e JOIN said s ON s.run_id = e.run_id
+      JOIN vals v ON v.id = e.val_id AND v.owner_id = e.owner_id
+    WHERE s.status IN ('failed', 'timed_out') AND e.attempt < e.attempts AND NOT e.cancel_requested
+    FOR KEY SHARE OF v
+  ), retry_history AS (
+    INSERT INTO runs (id, owner_id, val_id, parent_id, version, source, status)
+    SELECT retry_id, owner_id, val_id, run_id, version, source, 'queued' FROM retried
+  ), retry_details AS (
+    INSERT INTO run_details (id, owner_id, args)
+    SELECT t.retry_id, t.owner_id, d.args FROM retried t JOIN run_details d ON d.id = t.run_id
+    WHERE d.args IS NOT NULL
+  ), retry_queue AS (
+    INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
+    SELECT retry_id, owner_id, val_id, source, now() + make_interval(secs =>
+        least(backoff_ms * 2 ^ (attempt - 1), ${sql.lit(retryPauseMsMax())}) / 1000.0),
+      args_bytes, attempt + 1, attempts, backoff_ms FROM retried
+  )
+  SELECT e.*, EXISTS (SELECT FROM retried t WHERE t.run_id = e.id) AS is_retried FROM ended e`
+
+function retryPauseMsMax(): number {
+  return 24 * 60 * 60_000
+}
+
+/** What runners report, as a JSON array. Only what its own runner says of a run counts. */
+export const endReported = statement<{ reports: string }, EndedRow>(
+  (arg) => sql<EndedRow>`
+    WITH said AS MATERIALIZED (
+      SELECT DISTINCT ON (r.id) r.id AS run_id, r."runnerId" AS runner_id, r.version, r.status, r.error, r.timings,
+        to_timestamp(r."startedAtMs" / 1000.0) AS started_at, to_timestamp(r."endedAtMs" / 1000.0) AS ended_at, r.logs,
+        r."memoryPeakBytes" AS memory_peak_bytes, r."returnValue" AS return_value,
+        r."returnValueCut" AS return_value_cut, r."retryId" AS retry_id
+      FROM jsonb_to_recordset(${arg('reports')}::jsonb) AS r(
+        id uuid, "runnerId" uuid, version integer, status run_status, error jsonb, timings jsonb,
+        "startedAtMs" bigint, "endedAtMs" bigint, logs jsonb, "memoryPeakBytes" bigint, "returnValue" jsonb,
+        "returnValueCut" boolean, "retryId" uuid)
+    ), locked AS (
+      SELECT q.run_id FROM queue q JOIN said s ON q.run_id = s.run_id AND q.runner_id = s.runner_id
+      ORDER BY q.run_id FOR UPDATE OF q
+    ), ending AS (
+      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id RETURNING q.*
+    ), ${writeEnds}`,
+)
+
+/** Whose runner is gone, or has forgotten them: nobody will ever report these. */
+function loseStatement<Args extends object>(
+  which: (arg: <Name extends keyof Args>(name: Name) => Args[Name]) => RawBuilder<unknown>,
+) {
+  type All = Args & { retry_ids: readonly string[]; error: string; limit: number }
+  return statement<All, EndedRow>(
+    (arg) => sql<EndedRow>`
+      WITH locked AS (
+        SELECT run_id FROM queue WHERE ${which(arg)} ORDER BY run_id LIMIT ${arg('limit')} FOR UPDATE
+      ), ending AS (
+        DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id RETURNING q.*
+      ), said AS (
+        SELECT e.run_id, CASE WHEN e.cancel_requested THEN 'canceled'::run_status ELSE 'failed' END AS status,
+          CASE WHEN e.cancel_requested THEN ${sql.lit(JSON.stringify(canceledError))}::jsonb
+            ELSE ${arg('error')}::jsonb END AS error,
+          NULL::integer AS version, e.claimed_at AS started_at, now() AS ended_at, NULL::jsonb AS logs,
+          NULL::jsonb AS timings, NULL::bigint AS memory_peak_bytes, NULL::jsonb AS return_value,
+          NULL::boolean AS return_value_cut,
+          (${arg('retry_ids')}::uuid[])[row_number() OVER (ORDER BY e.run_id)] AS retry_id
+        FROM ending e
+      ), ${writeEnds}`,
+  )
+}
+
+export const loseRunsOfRunner = loseStatement<{ runner_id: string }>(
+  (arg) => sql`runner_id = ${arg('runner_id')}`,
+)
+
+export const loseForgottenRuns = loseStatement<{ runner_id: string; run_ids: readonly string[] }>(
+  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}`,
+)

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bus } from '@valley/bus/connect-bus.ts'
+import type { Db } from '../database/statement.ts'
+import { limits } from '../limits.ts'
+import type { Observations } from '../observations.ts'
+import { loseRuns } from './lose-runs.ts'
+import { forgetRunner, selectRunners } from './queries.ts'
+import { RunnerWatch } from './runner-watch.ts'
+import { type EndedRow, loseRunsOfRunner } from './transitions.ts'
+
+interface Watching {
+  readonly db: Db
+  readonly bus: Pick<Bus, 'state'>
+  readonly observe: Pick<Observations, 'runnerLost' | 'watchFailed'>
+  readonly onEnded: (ended: readonly EndedRow[]) => Promise<void>
+}
+
+/** Ends the runs of runners that are gone. Every server does; they find the same, and a run ends once. */
+export function watchRunners(watching: Watching): AsyncDisposable {
+  const stop = new AbortController()
+  const watched = keepWatching(watching, stop.signal)
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await watched
+    },
+  }
+}
+
+async function keepWatching(watching: Watching, stop: AbortSignal): Promise<void> {
+  const watch = new RunnerWatch({
+    silenceMsMax: limits.runnerSilenceMsMax,
+    gapMsMax: limits.runnerLookMs * 3,
+  })
+  while (!stop.aborted) {
+    try {
+      await lookOnce(watching, watch)
+    } catch (error) {
+      watch.startOver()
+      watching.observe.watchFailed(error)
+    }
+    await sleep(limits.runnerLookMs, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+async function lookOnce({ db, bus, observe, onEnded }: Watching, watch: RunnerWatch): Promise<void> {
+  // Their beats come over the bus.
+  if (bus.state === 'down') return watch.startOver()
+  const { rows } = await selectRunners(db, {})
+  for (const { runner_id, beat } of watch.look(rows, performance.now())) {
+    const lost = await loseRuns(db, loseRunsOfRunner, { runner_id })
+    if (lost.length > 0) observe.runnerLost(runner_id, lost.length)
+    await onEnded(lost)
+    await forgetRunner(db, { runner_id, beat })
+  }
+}

@@ -1,0 +1,39 @@
+import type { Bus } from '@valley/bus/connect-bus.ts'
+import type { Config } from './config.ts'
+import type { Db } from './database/statement.ts'
+import type { Metrics } from './metrics.ts'
+import type { Observations } from './observations.ts'
+import type { Queue } from './queue/queue.ts'
+import { serveQueue } from './queue/serve-queue.ts'
+import type { EndedRow } from './queue/transitions.ts'
+import { watchRunners } from './queue/watch-runners.ts'
+import { startRecorder } from './runs/recorder.ts'
+import { serveRunners } from './serve-runners.ts'
+import type { CallerCache } from './tokens/caller-cache.ts'
+import type { TokenUses } from './tokens/token-uses.ts'
+import { startUpkeep } from './upkeep/upkeep.ts'
+
+interface Workings {
+  readonly config: Config
+  readonly db: Db
+  readonly bus: Bus
+  readonly queue: Queue
+  readonly callers: CallerCache
+  readonly tokenUses: TokenUses
+  readonly metrics: Metrics
+  readonly observe: Observations
+}
+
+/** All that a server does besides answering requests: for runners, and by itself. */
+export async function startBackground(workings: Workings): Promise<AsyncDisposable> {
+  const { config, db, bus, queue, callers, tokenUses, metrics, observe } = workings
+  await using opened = new AsyncDisposableStack()
+  const onEnded = async (ended: readonly EndedRow[]) => queue.announceEnds(ended)
+  serveRunners(bus, { db, callers, tokenUses, environmentKeys: config.environmentKeys, observe })
+  const bounds = { ownerRunsMax: config.runsAtOncePerOwner, valRunsMax: config.runsAtOncePerVal }
+  serveQueue(bus, { db, queue, bounds, observe, onEnded })
+  opened.use(watchRunners({ db, bus, observe, onEnded }))
+  opened.use(await startUpkeep({ db, config, observe }))
+  opened.use(startRecorder({ db, bus, queue, metrics, observe }))
+  return opened.move()
+}
