@@ -34,13 +34,13 @@ export interface Bus extends AsyncDisposable {
   /** Once NATS has passed on the hints sent until now; at once while it is away, and soon in any case. */
   hintsTaken(): Promise<void>
   subscribe<Name extends MessageName>(name: Name, receive: (body: MessageBody<Name>) => void): void
-  /** Asks any server. null when no answer came in time or none can come; it never throws. */
+  /** Asks any one of those who serve it. null when no answer came in time or none can come; it never throws. */
   request<Name extends RequestName>(
     name: Name,
     body: RequestBody<Name>,
     options: AskOptions,
   ): Promise<ReplyBody<Name> | null>
-  /** Answers what is asked, one server of all. An answer that fails is told to the asker as `unavailable`. */
+  /** Answers what is asked, one of all who serve it. An answer that fails is told to the asker as `unavailable`. */
   serve<Name extends RequestName>(name: Name, answer: AnswerRequest<Name>): void
   /** stored: NATS has it. refused: it may not; the same message id makes another try harmless. It never throws. */
   publishToStream<Name extends StreamName>(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from './limits.ts'
 import type { Link } from './link.ts'
-import { type MessageBody, type MessageName, subjectOf } from './messages.ts'
+import { type Message, type MessageBody, type MessageName, messages, subjectOf } from './messages.ts'
 
 /**
  * Sends hints, and tells when NATS has them. Whoever was told of a change and asks about it at once should not meet
@@ -17,7 +17,8 @@ export class Hints {
   }
 
   publish<Name extends MessageName>(name: Name, body: MessageBody<Name>): void {
-    this.#sent += 1
+    const message: Message = messages[name]
+    if (message.isAwaited) this.#sent += 1
     this.#link.connection?.publish(subjectOf(name, body), JSON.stringify(body))
   }
 

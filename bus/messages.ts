@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { Id } from '@valley/contract/scalars.ts'
 
-interface Message {
+export interface Message {
   readonly subject: string
+  /** Whoever made the change may ask about it at once: its answer waits until NATS has passed the hint on. */
+  readonly isAwaited?: true
   readonly shape: z.ZodObject
 }
 
@@ -12,11 +14,11 @@ interface Message {
  */
 export const messages = {
   /** A val was saved, changed or deleted: what is cached of it is out of date. */
-  valChanged: { subject: 'vals.changed', shape: z.object({ valId: Id }) },
+  valChanged: { subject: 'vals.changed', isAwaited: true, shape: z.object({ valId: Id }) },
   /** A user's own variables changed: what is cached of any of their vals is out of date. */
-  environmentChanged: { subject: 'environments.changed', shape: z.object({ userId: Id }) },
+  environmentChanged: { subject: 'environments.changed', isAwaited: true, shape: z.object({ userId: Id }) },
   /** A user's tokens or name changed: cached callers of that user are out of date. */
-  callerChanged: { subject: 'callers.changed', shape: z.object({ userId: Id }) },
+  callerChanged: { subject: 'callers.changed', isAwaited: true, shape: z.object({ userId: Id }) },
   /** Runs were put into the queue: whoever has room may claim some. */
   runsWaiting: { subject: 'runs.waiting', shape: z.object({ senderId: Id }) },
   /** A run that is under way shall end. */

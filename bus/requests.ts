@@ -7,6 +7,8 @@ const Count = z.number().int().nonnegative()
 
 interface Exchange {
   readonly subject: string
+  /** Any one of these answers. */
+  readonly servedBy: 'servers' | 'runners'
   readonly request: z.ZodType
   readonly reply: z.ZodType
 }
@@ -24,14 +26,17 @@ export const Head = z.object({
   /** Changes whenever a variable of the val's or of its owner's does. */
   environmentRevision: z.string(),
   environment: z.record(z.string(), z.string()),
+  /** The owner's runs of the day are used up. */
+  isOverQuota: z.boolean(),
 })
 export type Head = z.infer<typeof Head>
 
-/** Questions that a runner asks and any server answers. An answer that does not come is an answer to live without. */
+/** Questions that any one of those who serve them answers. An answer that does not come is an answer to live without. */
 export const requests = {
   /** Which val answers under this label of a host name, `alice--hello`; or which one has this id, as 32 hex digits. */
   resolveVal: {
     subject: 'vals.resolve',
+    servedBy: 'servers',
     request: z.object({ label: z.string().max(63) }),
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('found'), head: Head }),
@@ -43,6 +48,7 @@ export const requests = {
   /** Whose token this is, for vals that only their owner may call; the token itself never travels. */
   identifyCaller: {
     subject: 'callers.identify',
+    servedBy: 'servers',
     request: z.object({ tokenHash: z.string().regex(/^[0-9a-f]{64}$/) }),
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('known'), userId: Id }),
@@ -56,6 +62,7 @@ export const requests = {
    */
   claimRuns: {
     subject: 'runs.claim',
+    servedBy: 'servers',
     request: z.object({ runnerId: Id, claimNumber: Count, wanted: Count.max(1_000) }),
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('claimed'), runs: z.array(ClaimedRun) }),
@@ -65,6 +72,7 @@ export const requests = {
   /** I am alive, and these are the runs that I have. */
   beat: {
     subject: 'runners.beat',
+    servedBy: 'servers',
     request: z.object({
       runnerId: Id,
       /** Of all claims up to this number it is known what became of them. */
@@ -84,12 +92,36 @@ export const requests = {
       z.object({ kind: z.literal('unavailable') }),
     ]),
   },
-  /** I have not begun these and will not: give them to somebody else. */
+  /**
+   * I have not begun these and will not: give them to somebody else. It is about one claim: said late, it is not taken
+   * for a word on a run that came back to the same runner meanwhile, and is under way there.
+   */
   handBackRuns: {
     subject: 'runs.hand_back',
-    request: z.object({ runnerId: Id, runIds: z.array(Id) }),
+    servedBy: 'servers',
+    request: z.object({ runnerId: Id, claimNumber: Count, runIds: z.array(Id) }),
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('taken') }),
+      z.object({ kind: z.literal('unavailable') }),
+    ]),
+  },
+  /** Post an alert from inside a sandbox; a server itself must not go where a user wants it to. */
+  deliverAlert: {
+    subject: 'alerts.deliver',
+    servedBy: 'runners',
+    request: z.object({
+      /** In the place of a val's id: nothing else shares its sandbox, least of all the val. */
+      alertsId: Id,
+      ownerId: Id,
+      url: z.string(),
+      headers: z.record(z.string(), z.string()),
+      body: z.string(),
+    }),
+    reply: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('answered'), status: z.number().int() }),
+      /** Fit for the owner to read. */
+      z.object({ kind: z.literal('failed'), message: z.string() }),
+      /** It was not tried. */
       z.object({ kind: z.literal('unavailable') }),
     ]),
   },

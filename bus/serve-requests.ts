@@ -23,10 +23,10 @@ export function serveRequests<Name extends RequestName>(
   name: Name,
   { answer, onBadMessage }: Serving<Name>,
 ): Served {
-  const { subject, request } = requests[name]
+  const { subject, servedBy, request } = requests[name]
   const underWay = new Set<Promise<void>>()
   const subscription = connection.subscribe(subject, {
-    queue: 'servers',
+    queue: servedBy,
     callback: (error, message) => {
       if (error) return onBadMessage(subject, error)
       if (underWay.size >= limits.servedAtOnceMax) return respond(message, unavailable)

@@ -34,6 +34,12 @@ export const limits = {
   /** Of one user, and of one val; the bytes are those of all their values together, which travel with the val. */
   variablesMax: 100,
   variablesBytesMax: 64 * 1024,
+  cronCharsMax: 200,
+  timeZoneCharsMax: 64,
+  /** Between two alerts of a val. */
+  quietSecondsMin: 60,
+  quietSecondsMax: 7 * 24 * 3_600,
+  quietSecondsDefault: 3_600,
   versionMax: 2_147_483_647,
   bodyBytesMax: 4 * 1024 * 1024,
 } as const

@@ -1,3 +1,4 @@
+import { alerts } from './alerts.ts'
 import { comments } from './comments.ts'
 import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
@@ -6,8 +7,10 @@ import type { Operation } from './operation.ts'
 import { platform } from './platform.ts'
 import { references } from './references.ts'
 import { runs } from './runs.ts'
+import { schedules } from './schedules.ts'
 import { search } from './search.ts'
 import { tokens } from './tokens.ts'
+import { usage } from './usage.ts'
 import { users } from './users.ts'
 import { vals } from './vals.ts'
 import { versions } from './versions.ts'
@@ -15,6 +18,7 @@ import { versions } from './versions.ts'
 /** Everything that the service answers. */
 export const operations = {
   ...users,
+  ...usage,
   ...vals,
   ...versions,
   ...runs,
@@ -24,6 +28,8 @@ export const operations = {
   ...search,
   ...tokens,
   ...env,
+  ...schedules,
+  ...alerts,
   ...platform,
 } as const
 

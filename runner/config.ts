@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { totalmem } from 'node:os'
 import { z } from 'zod'
+import { parseEnv } from '@valley/process/parse-env.ts'
+import { flag, LogLevel, port } from '@valley/process/settings.ts'
 import { limits } from './limits.ts'
 
 const mib = 1024 * 1024
-const port = z.coerce.number().int().min(0).max(65_535)
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 const list = z
   .string()
   .default('')
@@ -38,7 +38,7 @@ const Env = z.object({
   QUEUED_RUNS_AT_ONCE: z.coerce.number().int().min(1).max(10_000).default(limits.queuedRunsAtOnceMax),
   EGRESS_DENIED: list,
   EGRESS_RESOLVERS: list,
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  LOG_LEVEL: LogLevel.default('info'),
 })
 
 export interface Config {
@@ -62,17 +62,12 @@ export interface Config {
   /** Claimed off the queue and not over, whatever they wait for. */
   readonly queuedRunsAtOnce: number
   readonly egress: { readonly denied: readonly string[]; readonly resolvers: readonly string[] }
-  readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
+  readonly logLevel: LogLevel
 }
 
 /** The only place in the runner that reads the environment. Everything that is wrong is told at once. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = Env.safeParse(env)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path: at, message }) => `  ${at.join('.')}: ${message}`)
-    throw new ConfigError(`The configuration does not fit:\n${problems.join('\n')}`)
-  }
-  const { data } = parsed
+  const data = parseEnv(Env, env)
   return {
     natsUrl: data.NATS_URL,
     natsReplicas: data.NATS_REPLICAS,
@@ -91,8 +86,4 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     egress: { denied: data.EGRESS_DENIED, resolvers: data.EGRESS_RESOLVERS },
     logLevel: data.LOG_LEVEL,
   }
-}
-
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
 }

@@ -21,7 +21,7 @@ export const limits = {
   /** What a worker counts for until its memory has been measured. */
   workerBytesGuess: 48 * mib,
   measureIntervalMs: 2_000,
-  /** At a time, in turn: two files are read for each. */
+  /** At a time, in turn: three files are read for each. */
   measuredAtOnceMax: 16,
   workersPerValMax: 4,
   requestsPerWorkerMax: 100,
@@ -84,10 +84,11 @@ export const limits = {
   beatIntervalMs: 5_000,
   beatTimeoutMs: 2_000,
   beatRetryWaitMs: 250,
+  beatRunsMax: 5_000,
   /** How long it is told that the answer to a claim did not come: until then some server may still carry it out. */
   abandonedToldMs: 10 * minuteMs,
-  /** How long a run that was reported is still called ours, while the record of it does not show. */
-  reportedHeldMsMax: 10 * minuteMs,
+  /** In how many beats that were heard a run that was reported is still called ours, while its record does not show. */
+  reportedBeatsMax: 120,
   /** How long a claimed run waits for what its val is, and how often that is asked. */
   headWaitMsMax: 20_000,
   headAskAgainMs: 500,
@@ -109,6 +110,17 @@ export const limits = {
   headsCachedBytesMax: 256 * mib,
   callersCachedMax: 10_000,
   callerAgeMaxMs: 5_000,
+
+  // Alerts
+  /** Each takes a sandbox; the servers hear of those beyond, and try again. */
+  deliveriesAtOnceMax: 4,
+  /** For a sandbox, after which it is not begun any more. */
+  deliveryWaitMsMax: 10_000,
+  deliveryTimeoutMs: 10_000,
+  /** For the way into the sandbox and back. */
+  deliveryGraceMs: 2_000,
+  deliveryReplyBytesMax: 16 * 1024,
+  deliveryMessageCharsMax: 500,
 
   // Reports
   settleTickMs: 100,

@@ -1,6 +1,6 @@
-import { pino } from 'pino'
+import { createLog, type Log } from '@valley/process/create-log.ts'
+import type { LogLevel } from '@valley/process/settings.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
-import type { Config } from './config.ts'
 import type { SandboxObservations } from './sandbox/sandbox-observations.ts'
 import { type EndCause, isValsFault } from './workers/end-cause.ts'
 import type { Worker } from './workers/worker.ts'
@@ -10,15 +10,8 @@ const slowBootMs = 1_000
 export type Observations = ReturnType<typeof createObservations>
 
 /** Everything that the runner ever logs, one function each. What vals print, their code and their variables never are. */
-export function createObservations(level: Config['logLevel']) {
-  const log = pino({
-    level,
-    base: { process: 'runner' },
-    messageKey: 'message',
-    timestamp: pino.stdTimeFunctions.isoTime,
-  })
-  // Whoever starts the runner waits for this line, whatever the level.
-  const always = log.child({}, { level: 'info' })
+export function createObservations(level: LogLevel) {
+  const { log, always } = createLog('runner', level)
   return {
     ...sandboxObservations(log),
     listening: (url: string, pid: number) =>
@@ -55,7 +48,7 @@ export function createObservations(level: Config['logLevel']) {
   }
 }
 
-function sandboxObservations(log: Pick<pino.Logger, 'info' | 'warn'>): SandboxObservations {
+function sandboxObservations(log: Log): SandboxObservations {
   return {
     sandboxIsWeak: () =>
       log.warn(

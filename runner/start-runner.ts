@@ -1,6 +1,7 @@
 import { v7 } from 'uuid'
 import { type Bus, connectBus } from '@valley/bus/connect-bus.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
+import { createDeliverAlert } from './alerts/deliver-alert.ts'
 import type { Config } from './config.ts'
 import { openEdge } from './edge/open-edge.ts'
 import { OwnerGate } from './edge/owner-gate.ts'
@@ -45,6 +46,7 @@ export async function startRunner(config: Config, observe: Observations): Promis
   const beats = opened.use(new Beats({ bus, runnerId, held, claims }))
   const desk = opened.use(new RunDesk(bus, deskObservations(metrics, observe)))
   const workforce = opened.use(new Workforce({ ...config, driver, observe: watchWorkers(metrics, observe) }))
+  bus.serve('deliverAlert', createDeliverAlert(workforce))
   const heads = new HeadCache(bus)
   const queued = opened.use(
     new QueuedRuns({

@@ -303,6 +303,43 @@ test('a run is read by its id, and a val is watched until one has seen enough', 
   }
 })
 
+test('a val has a schedule until it is deleted', async () => {
+  const { vals } = clientOf(alice)
+  const { id } = await vals.create({ name: 'scheduled', code: '1' })
+  const schedule = await vals.schedule.put(id, { cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin' })
+  assert.ok(schedule.nextRunAt !== null && Date.parse(schedule.nextRunAt) > Date.now())
+  assert.deepEqual(await vals.schedule.get(id), schedule)
+  await assert.rejects(vals.schedule.put(id, { cron: 'at nine' }), { code: 'invalid_request' })
+  for (let i = 0; i < 2; i++) await vals.schedule.delete(id)
+  await assert.rejects(vals.schedule.get(id), { code: 'not_found' })
+})
+
+test('a val is run, with a bound on how often, and a run that waits is canceled', async () => {
+  const { vals, runs, me } = clientOf(alice)
+  const { id } = await vals.create({ name: 'run', code: '1' })
+  const retry = { attempts: 2, backoffSeconds: 1 }
+  assert.deepEqual(await vals.retry.set(id, retry), retry)
+  assert.deepEqual(await vals.retry.get(id), retry)
+  const queued = await vals.run(id, { args: [1, { two: 2 }], wait: 1 })
+  assert.deepEqual([queued.status, queued.args, queued.source], ['queued', [1, { two: 2 }], 'api'])
+  const canceled = await runs.cancel(queued.id)
+  assert.deepEqual([canceled.status, (await runs.get(queued.id)).status], ['canceled', 'canceled'])
+  assert.equal((await vals.run(id)).status, 'queued')
+  assert.deepEqual((await me.usage()).queuedRuns, { used: 1, limit: 100_000 })
+})
+
+test('the webhook of a val is named, read without its secret, and deleted', async () => {
+  const { vals } = clientOf(alice)
+  const { id } = await vals.create({ name: 'alerts', code: '1' })
+  const webhook = { url: 'https://hooks.example.com', quietSeconds: 60 }
+  const { secret, ...alerts } = await vals.alerts.put(id, webhook)
+  assert.match(secret ?? '', /^whsec_/)
+  assert.deepEqual(await vals.alerts.get(id), alerts)
+  assert.deepEqual(alerts, { ...webhook, lastAlertAt: null, lastDelivery: null })
+  for (let times = 0; times < 2; times++) await vals.alerts.delete(id)
+  await assert.rejects(vals.alerts.get(id), { code: 'not_found' })
+})
+
 test('the compiler refuses what an operation does not take', () => {
   const { vals, me, request } = clientOf(alice)
   const neverCalled = async (val: Awaited<ReturnType<typeof vals.get>>) => {

@@ -7,6 +7,8 @@ export function meMethods({ call, list }: Methods) {
     get: call('getMe', () => ({})),
     /** Changes your own profile; null clears a field. */
     update: call('updateMe', (fields: BodyFor<'updateMe'>) => ({ body: fields })),
+    /** Gets how much your vals ran, and how much they may. */
+    usage: call('getMyUsage', () => ({})),
     vals: {
       /** Lists your vals. */
       list: list('listMyVals', (page?: QueryFor<'listMyVals'>) => ({ query: page })),

@@ -43,6 +43,7 @@ export const routes: Routes = {
   listMyReferences: { method: 'GET', path: '/v1/me/references', answer: 'json' },
 
   getMe: { method: 'GET', path: '/v1/me', answer: 'json' },
+  getMyUsage: { method: 'GET', path: '/v1/me/usage', answer: 'json' },
   updateMe: { method: 'PUT', path: '/v1/me', answer: 'json' },
   getUser: { method: 'GET', path: '/v1/users/{user_id}', answer: 'json' },
   getUserByName: { method: 'GET', path: '/v1/alias/{username}', answer: 'json' },
@@ -51,12 +52,20 @@ export const routes: Routes = {
   createToken: { method: 'POST', path: '/v1/me/tokens', answer: 'json' },
   deleteToken: { method: 'DELETE', path: '/v1/me/tokens/{token_id}', answer: 'json' },
 
+  getSchedule: { method: 'GET', path: '/v1/vals/{val_id}/schedule', answer: 'json' },
+  setSchedule: { method: 'PUT', path: '/v1/vals/{val_id}/schedule', answer: 'json' },
+  deleteSchedule: { method: 'DELETE', path: '/v1/vals/{val_id}/schedule', answer: 'json' },
+
   listMyVariables: { method: 'GET', path: '/v1/me/env', answer: 'json' },
   setMyVariable: { method: 'PUT', path: '/v1/me/env/{name}', answer: 'json' },
   deleteMyVariable: { method: 'DELETE', path: '/v1/me/env/{name}', answer: 'json' },
   listValVariables: { method: 'GET', path: '/v1/vals/{val_id}/env', answer: 'json' },
   setValVariable: { method: 'PUT', path: '/v1/vals/{val_id}/env/{name}', answer: 'json' },
   deleteValVariable: { method: 'DELETE', path: '/v1/vals/{val_id}/env/{name}', answer: 'json' },
+
+  getAlerts: { method: 'GET', path: '/v1/vals/{val_id}/alerts', answer: 'json' },
+  setAlerts: { method: 'PUT', path: '/v1/vals/{val_id}/alerts', answer: 'json' },
+  deleteAlerts: { method: 'DELETE', path: '/v1/vals/{val_id}/alerts', answer: 'json' },
 }
 
 /** One operation's place. */

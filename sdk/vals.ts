@@ -47,10 +47,11 @@ export function valMethods(methods: Methods) {
       })),
     },
     ...aroundVals(methods),
+    ...settingsOfVals(methods),
   }
 }
 
-/** What a val does, knows and gets, besides its versions. */
+/** What a val does and gets, besides its versions. */
 function aroundVals({ call, list, events }: Methods) {
   return {
     /** Runs a val of yours now. The answer is the run as it waits, or with `wait` once it is over. */
@@ -59,15 +60,6 @@ function aroundVals({ call, list, events }: Methods) {
       query: { wait: how?.wait },
       body: { args: how?.args, retry: how?.retry },
     })),
-    retry: {
-      /** Gets how often runs of a val are tried. */
-      get: call('getRetry', (valId: string) => ({ params: { val_id: valId } })),
-      /** Sets how often runs of a val are tried when they fail. */
-      set: call('setRetry', (valId: string, retry: BodyFor<'setRetry'>) => ({
-        params: { val_id: valId },
-        body: retry,
-      })),
-    },
     runs: {
       /** Lists the runs of a val of yours. */
       list: list('listValRuns', (valId: string, filter?: QueryFor<'listValRuns'>) => ({
@@ -83,6 +75,55 @@ function aroundVals({ call, list, events }: Methods) {
       params: { val_id: valId },
       query: start,
     })),
+    comments: {
+      /** Lists the comments on a val. */
+      list: list('listComments', (valId: string, page?: QueryFor<'listComments'>) => ({
+        params: { val_id: valId },
+        query: page,
+      })),
+      /** Comments on a val, in Markdown. */
+      create: call('createComment', (valId: string, comment: string) => ({
+        params: { val_id: valId },
+        body: { comment },
+      })),
+    },
+  }
+}
+
+/** How a val runs, besides its code. */
+function settingsOfVals({ call, list }: Methods) {
+  return {
+    retry: {
+      /** Gets how often runs of a val are tried. */
+      get: call('getRetry', (valId: string) => ({ params: { val_id: valId } })),
+      /** Sets how often runs of a val are tried when they fail. */
+      set: call('setRetry', (valId: string, retry: BodyFor<'setRetry'>) => ({
+        params: { val_id: valId },
+        body: retry,
+      })),
+    },
+    schedule: {
+      /** Gets the schedule of a val. */
+      get: call('getSchedule', (valId: string) => ({ params: { val_id: valId } })),
+      /** Runs a val by a schedule, such as `{ cron: '0 9 * * 1-5', timeZone: 'Europe/Berlin' }`. */
+      put: call('setSchedule', (valId: string, schedule: BodyFor<'setSchedule'>) => ({
+        params: { val_id: valId },
+        body: schedule,
+      })),
+      /** Deletes the schedule of a val; again is fine. */
+      delete: call('deleteSchedule', (valId: string) => ({ params: { val_id: valId } })),
+    },
+    alerts: {
+      /** Gets where failing runs of a val are told, and how the last alert fared. */
+      get: call('getAlerts', (valId: string) => ({ params: { val_id: valId } })),
+      /** Names the webhook that is told when a run fails. The secret is in the answer that made it only. */
+      put: call('setAlerts', (valId: string, alerts: BodyFor<'setAlerts'>) => ({
+        params: { val_id: valId },
+        body: alerts,
+      })),
+      /** Tells nobody any more; again is fine. */
+      delete: call('deleteAlerts', (valId: string) => ({ params: { val_id: valId } })),
+    },
     env: {
       /** Lists the names of a val's environment variables. */
       list: list('listValVariables', (valId: string) => ({ params: { val_id: valId } })),
@@ -94,18 +135,6 @@ function aroundVals({ call, list, events }: Methods) {
       /** Deletes an environment variable of a val; again is fine. */
       delete: call('deleteValVariable', (valId: string, name: string) => ({
         params: { val_id: valId, name },
-      })),
-    },
-    comments: {
-      /** Lists the comments on a val. */
-      list: list('listComments', (valId: string, page?: QueryFor<'listComments'>) => ({
-        params: { val_id: valId },
-        query: page,
-      })),
-      /** Comments on a val, in Markdown. */
-      create: call('createComment', (valId: string, comment: string) => ({
-        params: { val_id: valId },
-        body: { comment },
       })),
     },
   }

@@ -18,7 +18,7 @@ const usage = `What the operator does outside of the API. DATABASE_URL names the
   list-users [--limit N]                   print usernames, the oldest first
   issue-token NAME [--name LABEL] [--scopes val:read,run:read] [--days N]
                                            make a token for a user; prints it, once
-  rotate-environment-keys                  encrypt every variable anew with the first of ENVIRONMENT_KEYS
+  rotate-environment-keys                  encrypt every secret anew with the first of ENVIRONMENT_KEYS
   revoke-token TOKEN_ID                    end a token; its id is in GET /v1/me/tokens
 `
 
@@ -86,8 +86,8 @@ async function rotate(db: Db): Promise<string> {
   const others = keysInUse.filter((id) => id !== keys[0]?.id)
   if (others.length > 0) process.exitCode = 1
   return [
-    `${resealed} variables encrypted anew with the key ${keys[0]?.id}.`,
-    ...(unreadable > 0 ? [`${unreadable} variables cannot be opened with any of ENVIRONMENT_KEYS.`] : []),
+    `${resealed} values encrypted anew with the key ${keys[0]?.id}.`,
+    ...(unreadable > 0 ? [`${unreadable} values cannot be opened with any of ENVIRONMENT_KEYS.`] : []),
     others.length > 0
       ? `Still in use: ${others.join(', ')}. Keep these keys, and run this again.`
       : 'No other key is in use any more: the others may be removed from ENVIRONMENT_KEYS.',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError } from '@valley/process/parse-env.ts'
+import { readConfig } from './config.ts'
 import { newKeyText } from './env/keys.ts'
 
 const DATABASE_URL = 'postgres://localhost/valley'
@@ -14,6 +15,7 @@ test('everything that is wrong with the configuration is told at once, by name',
     VALS_URL: 'http://127.0.0.1:8081',
     ENVIRONMENT_KEYS: 'first:too short',
     TRUST_PROXY: 'yes',
+    NATS_REPLICAS: '6',
     DATABASE_CONNECTIONS_MAX: '0',
     RATE_LIMIT_PER_MINUTE: 'many',
     RATE_LIMIT_ANONYMOUS_PER_MINUTE: '-1',

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { parseEnv } from '@valley/process/parse-env.ts'
+import { flag, LogLevel, port } from '@valley/process/settings.ts'
 import { type EnvironmentKeys, parseKeysOrNull } from './env/keys.ts'
 
-const port = z.coerce.number().int().min(0).max(65_535)
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 const webUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .transform((url) => url.replace(/\/+$/, ''))
@@ -41,8 +41,10 @@ const Env = z.object({
   QUEUED_RUNS_PER_OWNER_MAX: z.coerce.number().int().min(1).default(100_000),
   RUNS_AT_ONCE_PER_OWNER: z.coerce.number().int().min(1).default(200),
   RUNS_AT_ONCE_PER_VAL: z.coerce.number().int().min(1).default(100),
+  RUNS_PER_DAY_MAX: z.coerce.number().int().min(1).optional(),
   RUN_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  LOG_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).optional(),
+  LOG_LEVEL: LogLevel.default('info'),
 })
 
 export interface Config {
@@ -69,18 +71,17 @@ export interface Config {
   /** How many queued runs of one owner, and of one val, run at once: more wait. */
   readonly runsAtOncePerOwner: number
   readonly runsAtOncePerVal: number
+  /** How many runs of any source one owner may have in a day; null: any number. */
+  readonly runsPerDayMax: number | null
   readonly runRetentionDays: number
-  readonly logLevel: z.infer<typeof Env>['LOG_LEVEL']
+  /** For how long what runs printed and returned is kept; never longer than the runs. */
+  readonly logRetentionDays: number
+  readonly logLevel: LogLevel
 }
 
 /** The only place in the server that reads the environment. Everything that is wrong is told at once. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = Env.safeParse(env)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
-    throw new ConfigError(`The configuration does not fit:\n${problems.join('\n')}`)
-  }
-  const { data } = parsed
+  const data = parseEnv(Env, env)
   return {
     databaseUrl: data.DATABASE_URL,
     natsUrl: data.NATS_URL,
@@ -98,11 +99,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     queuedRunsPerOwnerMax: data.QUEUED_RUNS_PER_OWNER_MAX,
     runsAtOncePerOwner: data.RUNS_AT_ONCE_PER_OWNER,
     runsAtOncePerVal: data.RUNS_AT_ONCE_PER_VAL,
+    runsPerDayMax: data.RUNS_PER_DAY_MAX ?? null,
     runRetentionDays: data.RUN_RETENTION_DAYS,
+    logRetentionDays: Math.min(data.LOG_RETENTION_DAYS ?? data.RUN_RETENTION_DAYS, data.RUN_RETENTION_DAYS),
     logLevel: data.LOG_LEVEL,
   }
-}
-
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
 }

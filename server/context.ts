@@ -1,6 +1,8 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Db } from './database/statement.ts'
 import type { EnvironmentKeys } from './env/keys.ts'
+import type { Config } from './config.ts'
+import type { RunBounds } from './usage/run-allowance.ts'
 import type { Queue } from './queue/queue.ts'
 import type { CallerCache } from './tokens/caller-cache.ts'
 
@@ -19,6 +21,7 @@ export interface Context extends Addresses {
   readonly root: Db
   readonly bus: Bus
   readonly queue: Queue
+  readonly bounds: RunBounds & Pick<Config, 'runsAtOncePerOwner' | 'runRetentionDays' | 'logRetentionDays'>
   readonly callers: CallerCache
   readonly environmentKeys: EnvironmentKeys
   /** Runs once what was written is committed, and not at all if it is rolled back. */

@@ -1,3 +1,4 @@
+import * as alerts from './alerts/handlers.ts'
 import * as comments from './comments/handlers.ts'
 import * as env from './env/handlers.ts'
 import * as likes from './likes/handlers.ts'
@@ -9,8 +10,10 @@ import type { Handlers } from './reply.ts'
 import * as runs from './runs/handlers.ts'
 import { tailValWith } from './runs/tail-val.ts'
 import type { Tails } from './runs/tails.ts'
+import * as schedules from './schedules/handlers.ts'
 import * as search from './search/handlers.ts'
 import * as tokens from './tokens/handlers.ts'
+import * as usage from './usage/handlers.ts'
 import * as users from './users/handlers.ts'
 import * as vals from './vals/handlers.ts'
 import * as versions from './versions/handlers.ts'
@@ -20,6 +23,7 @@ export function createHandlers(metrics: Metrics, tails: Tails): Handlers {
   const { getMetricsFrom, createReadiness, ...platformHandlers } = platform
   return {
     ...users,
+    ...usage,
     ...vals,
     ...versions,
     ...runs,
@@ -31,6 +35,8 @@ export function createHandlers(metrics: Metrics, tails: Tails): Handlers {
     ...search,
     ...tokens,
     ...env,
+    ...schedules,
+    ...alerts,
     ...platformHandlers,
     getMetrics: getMetricsFrom(metrics),
     getReadiness: createReadiness(),

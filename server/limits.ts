@@ -36,11 +36,15 @@ export const limits = {
   /** The queue: what one claim is given at the most, and how much of arguments in one message. */
   claimedAtOnceMax: 200,
   claimedArgsBytesMax: 512 * 1024,
+  /** Of 64 owners each, as long as none of them may run anything. */
+  walksPerClaimMax: 16,
   /** Owners of whom it is remembered which of their vals had its turn last. */
   turnsRememberedMax: 64,
   wakeIntervalMs: 5,
-  ownersCountedMax: 10_000,
-  countAgeMaxMs: 1_000,
+  ownersSeenMax: 10_000,
+  /** How old what is known of an owner's queue and of their day may be. */
+  standingAgeMaxMs: 1_000,
+  usageDaysShown: 30,
   queueRetryAfterSeconds: 5,
   endsPerHintMax: 500,
   /** How often whoever waits for a run looks by itself, in case no hint comes. */
@@ -60,12 +64,40 @@ export const limits = {
   eventStallMsMax: 15_000,
   /** Of one batch; all of them are counted. */
   faultsObservedMax: 5,
+  /** A planned time fires up to this late; later it is missed. */
+  firingLateMsMax: 60_000,
+  firedAtOnceMax: 500,
+  /** Of one batch, planned times that were missed; beyond that there are very many. */
+  missedCountedMax: 5_000,
+  /** How long the scheduler sleeps at the most, and how long when others are at what is due. */
+  scheduleLookMs: 200,
+  schedulerTurnMs: 20,
+  schedulerPauseMsMin: 100,
+  schedulerPauseMsMax: 2_000,
+  /** A database's clock that goes back by less was not put back. */
+  clockStepMsMin: 2_000,
   /** No zone changes its clock and takes it back within this time. */
   unchangedClockMsMax: 12 * 60 * 60_000,
   /** Expressions that are kept ready for use; 160 kB each. */
   plansKeptMax: 250,
   /** Names of time zones, of which there are about 600; 50 kB each. */
   zonesKeptMax: 600,
+  /** What an alert tells of a run's error. */
+  alertErrorNameCharsMax: 200,
+  alertErrorMessageCharsMax: 2_000,
+  /** Between the attempts of a delivery, of which there is one more. */
+  deliveryPausesMs: [10_000, 60_000, 300_000, 1_800_000],
+  deliveryPollMs: 1_000,
+  deliveriesAtOnceMax: 32,
+  /** Taken at once; the next ones of that owner wait until these are over. */
+  deliveriesOfOwnerMax: 4,
+  deliveriesLookedAtMax: 500,
+  /** One attempt: more than a runner takes for it, and less than the time for which it is ours. */
+  deliveryTimeoutMs: 30_000,
+  deliveryLeaseMs: 60_000,
+  /** While no runner has room it is not tried: again after this at the least, and given up at this age. */
+  deliveryAgainMsMin: 5_000,
+  deliveryAgeMaxMs: 24 * 3_600_000,
   generatedNameTriesMax: 5,
   putTriesMax: 5,
 } as const

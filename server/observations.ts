@@ -1,5 +1,5 @@
-import { type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
+import { createLog, type Log } from '@valley/process/create-log.ts'
+import type { LogLevel } from '@valley/process/settings.ts'
 
 export interface RequestSeen {
   readonly requestId: string
@@ -12,15 +12,8 @@ export interface RequestSeen {
 export type Observations = ReturnType<typeof createObservations>
 
 /** Everything that the server ever logs, one function each. Codes, secrets and bodies are never among it. */
-export function createObservations(level: Config['logLevel']) {
-  const log = pino({
-    level,
-    base: { process: 'server' },
-    messageKey: 'message',
-    timestamp: pino.stdTimeFunctions.isoTime,
-  })
-  // Whoever starts the server waits for this line, whatever the level.
-  const always = log.child({}, { level: 'info' })
+export function createObservations(level: LogLevel) {
+  const { log, always } = createLog('server', level)
   return {
     migrated: (names: readonly string[]) => log.info({ event: 'migrated', names }, 'Migrations applied'),
     listening: (url: string, pid: number) =>
@@ -49,13 +42,15 @@ export function createObservations(level: Config['logLevel']) {
     upkeepFailed: (cause: unknown) =>
       log.warn({ event: 'upkeep_failed', err: cause }, 'Upkeep will try again'),
     ...observationsOfRuns(log),
+    ...observationsOfAlerts(log),
+    ...observationsOfSchedules(log),
     startFailed: (cause: unknown) =>
       log.fatal({ event: 'start_failed', err: cause }, 'The server cannot start'),
   }
 }
 
 /** What has to do with runners and the runs that they report. */
-function observationsOfRuns(log: Logger) {
+function observationsOfRuns(log: Log) {
   return {
     busTrouble: (doing: string, cause: unknown) =>
       log.warn({ event: 'bus_trouble', doing, err: cause }, `NATS is there but would not ${doing}`),
@@ -84,6 +79,41 @@ function observationsOfRuns(log: Logger) {
       log.error(
         { event: 'environment_unreadable', valId, names },
         'A val cannot run: no key of ENVIRONMENT_KEYS opens these variables',
+      ),
+  }
+}
+
+function observationsOfSchedules(log: Log) {
+  return {
+    schedulerPaused: (cause: unknown) =>
+      log.warn({ event: 'scheduler_paused', err: cause }, 'Schedules cannot fire now; will try again'),
+    scheduleBroken: (valId: string, cause: unknown) =>
+      log.error(
+        { event: 'schedule_broken', valId, err: cause },
+        'A schedule rests: its expression or time zone is not known any more',
+      ),
+    clockSteppedBack: (schedules: number) =>
+      log.warn(
+        { event: 'clock_stepped_back', schedules },
+        "The database's clock was put back; schedules were planned anew",
+      ),
+  }
+}
+
+/** Addresses of webhooks are never among it: some are secrets. */
+function observationsOfAlerts(log: Log) {
+  return {
+    alertGivenUp: (delivery: { valId: string; deliveryId: string; status: number | null }) =>
+      log.info({ event: 'alert_given_up', ...delivery }, 'An alert could not be delivered, and will not be'),
+    alertSecretUnreadable: (valId: string) =>
+      log.error(
+        { event: 'alert_secret_unreadable', valId },
+        'An alert cannot be signed: no key of ENVIRONMENT_KEYS opens its secret',
+      ),
+    deliveringPaused: (cause: unknown) =>
+      log.warn(
+        { event: 'delivering_paused', err: cause },
+        'Alerts cannot be delivered now; they will be later',
       ),
   }
 }

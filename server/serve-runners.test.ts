@@ -25,7 +25,8 @@ function openAnswers(db: Db) {
   const answers = new Map<RequestName, (body: never) => Promise<unknown>>()
   const bus: Pick<Bus, 'serve'> = { serve: (name, answer) => void answers.set(name, answer) }
   const tokenUses = { note: (tokenId: string) => void used.push(tokenId) }
-  serveRunners(bus, { db, callers, tokenUses, environmentKeys: [], observe: createObservations('silent') })
+  const observe = createObservations('silent')
+  serveRunners(bus, { db, callers, tokenUses, environmentKeys: [], runsPerDayMax: null, observe })
   const ask = async <Name extends RequestName>(name: Name, body: RequestBody<Name>) =>
     (await answers.get(name)?.(body as never)) as ReplyBody<Name>
   return { ask, callers, used }

@@ -16,6 +16,7 @@ interface RunnerServices {
   readonly callers: CallerCache
   readonly tokenUses: Pick<TokenUses, 'note'>
   readonly environmentKeys: EnvironmentKeys
+  readonly runsPerDayMax: number | null
   readonly observe: Observations
 }
 

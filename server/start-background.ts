@@ -1,4 +1,5 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
+import { type EndedRun, raiseAlerts } from './alerts/raise-alerts.ts'
 import type { Config } from './config.ts'
 import type { Db } from './database/statement.ts'
 import type { Metrics } from './metrics.ts'
@@ -8,6 +9,7 @@ import { serveQueue } from './queue/serve-queue.ts'
 import type { EndedRow } from './queue/transitions.ts'
 import { watchRunners } from './queue/watch-runners.ts'
 import { startRecorder } from './runs/recorder.ts'
+import { startScheduler } from './schedules/scheduler.ts'
 import { serveRunners } from './serve-runners.ts'
 import type { CallerCache } from './tokens/caller-cache.ts'
 import type { TokenUses } from './tokens/token-uses.ts'
@@ -28,12 +30,22 @@ interface Workings {
 export async function startBackground(workings: Workings): Promise<AsyncDisposable> {
   const { config, db, bus, queue, callers, tokenUses, metrics, observe } = workings
   await using opened = new AsyncDisposableStack()
-  const onEnded = async (ended: readonly EndedRow[]) => queue.announceEnds(ended)
-  serveRunners(bus, { db, callers, tokenUses, environmentKeys: config.environmentKeys, observe })
+  const onEnded = async (ended: readonly EndedRow[]) => {
+    queue.announceEnds(ended)
+    metrics.alertsRaised.inc(await raiseAlerts(db, ended.map(toEndedRun)))
+  }
+  const { environmentKeys, runsPerDayMax } = config
+  serveRunners(bus, { db, callers, tokenUses, environmentKeys, runsPerDayMax, observe })
   const bounds = { ownerRunsMax: config.runsAtOncePerOwner, valRunsMax: config.runsAtOncePerVal }
   serveQueue(bus, { db, queue, bounds, observe, onEnded })
-  opened.use(watchRunners({ db, bus, observe, onEnded }))
+  opened.use(watchRunners({ db, bus, metrics, observe, onEnded }))
   opened.use(await startUpkeep({ db, config, observe }))
+  opened.use(startScheduler({ db, queue, metrics, observe }))
   opened.use(startRecorder({ db, bus, queue, metrics, observe }))
   return opened.move()
+}
+
+/** It was ended just now, by one of us. */
+function toEndedRun({ owner_id, val_id, ...run }: EndedRow): EndedRun {
+  return { ...run, ownerId: owner_id, valId: val_id, endedAtMs: Date.now() }
 }

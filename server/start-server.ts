@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Bus, connectBus } from '@valley/bus/connect-bus.ts'
+import { startDeliverer } from './alerts/deliverer.ts'
 import type { Config } from './config.ts'
 import { migrate } from './database/migrate.ts'
 import { openDatabase } from './database/open-database.ts'
@@ -14,6 +15,7 @@ import { createMetrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
 import { readDocsFiles } from './platform/docs.ts'
 import { Queue } from './queue/queue.ts'
+import { findQueueSizeOrNull } from './queue/queue-size.ts'
 import { recorderName } from './runs/recorder.ts'
 import { startBackground } from './start-background.ts'
 import { Tails } from './runs/tails.ts'
@@ -29,31 +31,32 @@ export async function startServer(config: Config, observe: Observations): Promis
   await using opened = new AsyncDisposableStack()
   const migrated = await migrate(config.databaseUrl)
   if (migrated.length > 0) observe.migrated(migrated)
-  const { db, pool } = opened.use(
-    openDatabase({
-      url: config.databaseUrl,
-      connectionsMax: config.databaseConnectionsMax,
-      onIdleError: observe.connectionLost,
-    }),
-  )
+  const { db, pool } = opened.use(openPool(config, observe))
   const bus = opened.use(openBus(config, observe))
   const callers = new CallerCache()
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.tokenUsesLost))
-  const queue = opened.use(new Queue(bus, config.queuedRunsPerOwnerMax))
-  const metrics = createMetrics({ pool, callers, bus, recorderLag: () => bus.lagOf(recorderName) })
+  const queue = opened.use(new Queue(bus, config))
+  const metrics = createMetrics({
+    pool,
+    callers,
+    bus,
+    recorderLag: () => bus.lagOf(recorderName),
+    queueSize: () => findQueueSizeOrNull(db),
+  })
   const shared = { config, db, bus, queue, callers, tokenUses, metrics, observe }
   opened.use(await startBackground(shared))
 
   const tails = new Tails()
   let url = ''
+  const baseUrl = () => config.publicUrl ?? url
   const listener = createListener(
     {
       ...shared,
       limiter: new RateLimiter(),
       underWay: new UnderWay(),
       handlers: createHandlers(metrics, tails),
-      defaultBaseUrl: () => config.publicUrl ?? url,
+      defaultBaseUrl: baseUrl,
     },
     readDocsFiles(),
   )
@@ -61,18 +64,22 @@ export async function startServer(config: Config, observe: Observations): Promis
   server.maxConnections = limits.connectionsMax
   const connections = trackConnections(server)
   url = await listen(server, config)
-  opened.defer(() =>
-    drain(server, {
-      observe,
-      endStreams: () => {
-        tails.close()
-        queue.waits[Symbol.dispose]()
-      },
-      connections,
-    }),
-  )
+  opened.use(startDeliverer({ ...shared, environmentKeys: config.environmentKeys, baseUrl }))
+  const endStreams = () => {
+    tails.close()
+    queue.waits[Symbol.dispose]()
+  }
+  opened.defer(() => drain(server, { observe, endStreams, connections }))
   const toClose = opened.move()
   return { url, [Symbol.asyncDispose]: () => toClose.disposeAsync() }
+}
+
+function openPool({ databaseUrl, databaseConnectionsMax }: Config, observe: Observations) {
+  return openDatabase({
+    url: databaseUrl,
+    connectionsMax: databaseConnectionsMax,
+    onIdleError: observe.connectionLost,
+  })
 }
 
 function openBus({ natsUrl, natsReplicas }: Config, observe: Observations): Bus {

@@ -1,7 +1,9 @@
 import { benchApi } from './bench/api.ts'
 import { benchCold } from './bench/cold.ts'
 import { benchDensity } from './bench/density.ts'
+import { benchQueue } from './bench/queue.ts'
 import { benchScale } from './bench/scale.ts'
+import { benchSchedules } from './bench/schedules.ts'
 import { benchWarm } from './bench/warm.ts'
 import { printReport, type Report } from './bench/report.ts'
 import { runMain } from './processes/run-main.ts'
@@ -12,6 +14,8 @@ const benches: Readonly<Record<string, (end: AbortSignal) => Promise<Report>>> =
   cold: benchCold,
   warm: benchWarm,
   density: benchDensity,
+  queue: benchQueue,
+  schedules: benchSchedules,
 }
 
 /** `npm run bench -- NAME`. Exits with 0 when it ran, whether or not its goals were met. */

@@ -58,11 +58,13 @@ function takeFolder(folder: string): FolderLock {
   throw new PlainError(`Valley is already running in ${folder}${url ? `, at ${url}` : ''} (process ${pid}).`)
 }
 
-async function requireFreePorts({ folder, host, port, valsHost, valsPort }: StartSettings): Promise<void> {
+async function requireFreePorts(settings: StartSettings): Promise<void> {
+  const { folder, host, port, valsHost, valsPort, statusHost, statusPort } = settings
   await prepareProcessFolder('server', folder)
   await prepareProcessFolder('runner', folder)
   await requireFreePort('PORT', port, host)
   await requireFreePort('VALS_PORT', valsPort, valsHost)
+  await requireFreePort('RUNNER_STATUS_PORT', statusPort, statusHost)
 }
 
 async function requireFreePort(setting: string, port: number, host: string): Promise<void> {

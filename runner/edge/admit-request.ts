@@ -4,7 +4,7 @@ import type { HeadCache, HeadFound } from '../heads/head-cache.ts'
 import type { Trouble } from './error-page.ts'
 import { hostLabelOrNull } from './host-label.ts'
 import type { OwnerGate } from './owner-gate.ts'
-import { headUnknown, noSuchVal } from './trouble.ts'
+import { headUnknown, noSuchVal, quotaExceeded } from './trouble.ts'
 
 export type Admission =
   | { readonly kind: 'admitted'; readonly head: Head }
@@ -26,15 +26,19 @@ export function admitRequest(request: IncomingMessage, doors: Doors): Admission 
   function admit(found: HeadFound): Admission | Promise<Admission> {
     if (found.kind === 'unavailable') return turnAway(headUnknown)
     if (found.kind === 'missing' || found.head.type !== 'http') return turnAway(noSuchVal)
-    if (found.head.privacy !== 'private') return { kind: 'admitted', head: found.head }
+    if (found.head.privacy !== 'private') return unlessOverQuota(found.head)
     return admitOwner(request, found.head, doors.gate)
   }
 }
 
 async function admitOwner(request: IncomingMessage, head: Head, gate: OwnerGate): Promise<Admission> {
   const state = await gate.check(request, head)
-  if (state === 'open') return { kind: 'admitted', head }
+  if (state === 'open') return unlessOverQuota(head)
   return turnAway(state === 'closed' ? noSuchVal : headUnknown)
+}
+
+function unlessOverQuota(head: Head): Admission {
+  return head.isOverQuota ? turnAway(quotaExceeded) : { kind: 'admitted', head }
 }
 
 function turnAway(trouble: Trouble): Admission {

@@ -27,8 +27,6 @@ export interface EdgeParts {
   readonly trustProxy: boolean
 }
 
-type Response = ServerResponse
-
 /** One request from its arrival to its answer. Nothing here waits while the val is known and warm. */
 export class Edge {
   readonly #parts: EdgeParts
@@ -39,7 +37,7 @@ export class Edge {
     this.#doors = { heads: parts.heads, gate: parts.gate, domain: parts.valsUrl.hostname }
   }
 
-  answer(request: IncomingMessage, response: Response): void {
+  answer(request: IncomingMessage, response: ServerResponse): void {
     const admission = admitRequest(request, this.#doors)
     const go = (admitted: Admission) => {
       // Whoever left while the val was looked up has no use for a run, and nobody would notice their leaving again.
@@ -94,7 +92,7 @@ export class Edge {
     worker.pool.dispatch({ ...forwardRequest(request, run, this.#parts), upgrade: 'websocket' }, tunnel)
   }
 
-  #run(head: Head, request: IncomingMessage, response: Response): void {
+  #run(head: Head, request: IncomingMessage, response: ServerResponse): void {
     const { workforce, desk } = this.#parts
     const run = desk.open(head, { request: describeRequest(request) })
     if (Number(request.headers['content-length']) > limits.requestBodyBytesMax) {
@@ -161,10 +159,10 @@ export class Edge {
 
 interface Ends {
   readonly request: IncomingMessage
-  readonly response: Response
+  readonly response: ServerResponse
 }
 
-function sendPage(request: IncomingMessage, response: Response, trouble: Trouble): void {
+function sendPage(request: IncomingMessage, response: ServerResponse, trouble: Trouble): void {
   if (response.destroyed || response.headersSent) return
   const { status, headers, body } = errorPage(request, trouble)
   const shown = request.method === 'HEAD' ? '' : body
@@ -175,7 +173,7 @@ function sendPage(request: IncomingMessage, response: Response, trouble: Trouble
 }
 
 /** Reads on for a moment: hanging up on a client that still sends would take our answer away from it. */
-function endAfter(request: IncomingMessage, response: Response): void {
+function endAfter(request: IncomingMessage, response: ServerResponse): void {
   const end = () => response.end()
   const timer = setTimeout(end, limits.lingerMsMax)
   response.once('close', () => clearTimeout(timer))

@@ -15,7 +15,7 @@ export interface ExchangeParts {
   readonly onEnd: (outcome: Outcome) => void
 }
 
-interface Head {
+interface AnswerHead {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
 }
@@ -27,7 +27,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isOver = false
   #bytes = 0
   /** What has come but not been passed on yet: the head, and the first piece of the body. */
-  #head: Head | null = null
+  #head: AnswerHead | null = null
   #held: Buffer | null = null
 
   constructor(parts: ExchangeParts) {

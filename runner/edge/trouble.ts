@@ -8,6 +8,12 @@ export const noSuchVal: Trouble = {
   message: 'No val answers at this address. Check its spelling, and that the val is of type http.',
 }
 
+export const quotaExceeded: Trouble = {
+  httpStatus: 429,
+  code: 'quota_exceeded',
+  message: 'The runs that the owner of this val has for today are used up. Try again after midnight UTC.',
+}
+
 export const headUnknown: Trouble = {
   httpStatus: 503,
   code: 'unavailable',

@@ -67,7 +67,7 @@ export class Tunnel implements Dispatcher.DispatchHandler {
     if (this.#isOver) return void upstream.destroy()
     this.#isUpgraded = true
     run.answerStatus = status
-    run.deadline = { atMs: performance.now() + limits.tunnelMsMax, expire: () => this.#expire('end') }
+    run.deadline = { atMs: performance.now() + limits.tunnelMsMax, expire: () => this.#expire('tunnel_end') }
     client.write(writeHead('101 Switching Protocols', [...upgraded, ...linesOf(headers)]))
     if (head.length > 0) upstream.write(head)
     upstream.once('close', () => void this.#endWith({ kind: 'answered' }))
@@ -120,7 +120,7 @@ export class Tunnel implements Dispatcher.DispatchHandler {
     this.#end(cause === null ? otherwise : { kind: 'worker_ended', cause })
   }
 
-  #expire(waitedFor: 'first_byte' | 'end'): void {
+  #expire(waitedFor: 'first_byte' | 'tunnel_end'): void {
     this.#end({ kind: 'timed_out', waitedFor })
     if (this.#isUpgraded) this.#parts.client.destroy()
   }

@@ -36,9 +36,10 @@ export class Beats implements AsyncDisposable {
 
   async #keepBeating(): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      // From before the beat on: what is to be told since it began is not in it.
+      this.#hurry = new AbortController()
       const isHeard = await this.#beat()
       const waitMs = isHeard ? limits.beatIntervalMs : limits.beatRetryWaitMs
-      this.#hurry = new AbortController()
       await sleep(waitMs, undefined, { signal: this.#hurry.signal }).catch(() => {})
     }
   }
@@ -46,11 +47,15 @@ export class Beats implements AsyncDisposable {
   async #beat(): Promise<boolean> {
     const { bus, runnerId, held, claims } = this.#parts
     const nowMs = performance.now()
+    const runIds = held.ids()
+    const lastClaim = claims.settled
+    // More than fits into a message are told in part: then nothing may be concluded from what is missing.
+    const isAll = runIds.length <= limits.beatRunsMax
     const told = {
       runnerId,
-      claimsSettled: claims.settled,
+      claimsSettled: isAll ? lastClaim : 0,
       claimsAbandoned: claims.abandoned(nowMs),
-      runIds: held.ids(nowMs),
+      runIds: isAll ? runIds : runIds.slice(-limits.beatRunsMax),
     }
     const reply = await bus.request('beat', told, {
       timeoutMs: limits.beatTimeoutMs,
@@ -58,7 +63,8 @@ export class Beats implements AsyncDisposable {
     })
     if (reply?.kind !== 'heard') return false
     for (const id of reply.canceled) held.stop(id)
-    for (const id of reply.gone) held.noteGone(id)
+    for (const id of reply.gone) held.noteGone(id, lastClaim)
+    if (isAll) held.noteHeard()
     return true
   }
 }

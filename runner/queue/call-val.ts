@@ -30,9 +30,10 @@ export async function callVal(
     atMs: startedAtMs + limits.runMsMax,
     expire: () => cutShort({ kind: 'timed_out', waitedFor: 'end' }),
   }
-  void worker.gone.then((cause) => resolve({ kind: 'worker_ended', cause }))
   stop.addEventListener('abort', cancel)
-  if (stop.aborted) cancel()
+  // It may have ended before anybody listened here.
+  if (worker.endCause !== null) resolve({ kind: 'worker_ended', cause: worker.endCause })
+  else if (stop.aborted) cancel()
   else
     worker.call({
       runId: run.id,

@@ -121,5 +121,6 @@ function goneHead({ valId, ownerId }: ClaimedRun): Head {
     code: '',
     environmentRevision: '',
     environment: {},
+    isOverQuota: false,
   }
 }

@@ -1,9 +1,12 @@
 import { limits } from '../limits.ts'
 
 export interface Held {
-  /** Once it is reported; until the record shows it, it is still ours. */
-  reportedAtMs: number | null
+  /** Which claim brought it. */
+  readonly claimNumber: number
+  /** Ends it early: it was canceled, or is no longer ours. */
   readonly stop: () => void
+  /** Once it is reported, in how many beats that was heard; until the record shows it, it is still ours. */
+  beatsSinceReport: number | null
 }
 
 /** The runs that were claimed and of which no server has said yet that they are over. */
@@ -16,16 +19,12 @@ export class HeldRuns {
     return this.#underWay
   }
 
-  ids(nowMs: number): string[] {
-    for (const [id, { reportedAtMs }] of this.#runs) {
-      if (reportedAtMs !== null && nowMs - reportedAtMs > limits.reportedHeldMsMax) this.#runs.delete(id)
-    }
+  ids(): string[] {
     return [...this.#runs.keys()]
   }
 
-  /** `stop` ends it early: it was canceled, or is no longer ours. */
-  add(id: string, stop: () => void): Held {
-    const held: Held = { reportedAtMs: null, stop }
+  add(id: string, { claimNumber, stop }: Pick<Held, 'claimNumber' | 'stop'>): Held {
+    const held: Held = { claimNumber, stop, beatsSinceReport: null }
     this.#runs.set(id, held)
     this.#underWay += 1
     return held
@@ -33,8 +32,8 @@ export class HeldRuns {
 
   noteReported(id: string): void {
     const held = this.#runs.get(id)
-    if (held === undefined || held.reportedAtMs !== null) return
-    held.reportedAtMs = performance.now()
+    if (held === undefined || held.beatsSinceReport !== null) return
+    held.beatsSinceReport = 0
     this.#underWay -= 1
   }
 
@@ -47,14 +46,29 @@ export class HeldRuns {
 
   stop(id: string): void {
     const held = this.#runs.get(id)
-    if (held?.reportedAtMs === null) held.stop()
+    if (held?.beatsSinceReport === null) held.stop()
   }
 
-  /** A server says that it is over. One that still runs here was given up, and ends. */
-  noteGone(id: string): void {
+  /**
+   * A server says that it is not ours any more. One that still runs here was given up, and ends; but not if a later claim
+   * brought it back since the server was asked.
+   */
+  noteGone(id: string, lastClaim = Infinity): void {
     const held = this.#runs.get(id)
-    if (held === undefined) return
-    if (held.reportedAtMs === null) held.stop()
+    if (held === undefined || held.claimNumber > lastClaim) return
+    if (held.beatsSinceReport === null) held.stop()
     else this.#runs.delete(id)
+  }
+
+  /**
+   * A server that answered still calls these ours. After very many such answers no report of them will be recorded any
+   * more. Counted in answers: while nobody could record anything, no time passes.
+   */
+  noteHeard(): void {
+    for (const [id, held] of this.#runs) {
+      if (held.beatsSinceReport === null) continue
+      held.beatsSinceReport += 1
+      if (held.beatsSinceReport > limits.reportedBeatsMax) this.#runs.delete(id)
+    }
   }
 }

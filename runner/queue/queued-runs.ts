@@ -35,6 +35,9 @@ export class QueuedRuns implements AsyncDisposable {
       void this.#claim()
     })
     parts.bus.subscribe('runCanceled', ({ runId }) => parts.held.stop(runId))
+    parts.bus.subscribe('runsEnded', ({ runIds }) => {
+      for (const runId of runIds) parts.held.noteGone(runId)
+    })
     this.#poll()
   }
 
@@ -92,15 +95,15 @@ export class QueuedRuns implements AsyncDisposable {
       claims.abandon(claimNumber)
       return beats.soon()
     }
-    for (const claimed of reply.runs) this.#take(claimed)
+    for (const claimed of reply.runs) this.#take(claimed, claimNumber)
     claims.settle(claimNumber)
     if (reply.runs.length > 0) this.#mayWait = true
   }
 
-  #take(claimed: ClaimedRun): void {
+  #take(claimed: ClaimedRun, claimNumber: number): void {
     const { held } = this.#parts
     const stop = new AbortController()
-    const entry = held.add(claimed.id, () => stop.abort())
+    const entry = held.add(claimed.id, { claimNumber, stop: () => stop.abort() })
     const running = this.#execute(claimed, entry, stop.signal).finally(() => {
       this.#underWay.delete(running)
       void this.#claim()
@@ -115,17 +118,17 @@ export class QueuedRuns implements AsyncDisposable {
     if (state === 'reported') return held.noteReported(claimed.id)
     // Given back at once, it would come back at once.
     await sleep(limits.handBackWaitMs, undefined, { signal: runnerStops }).catch(() => {})
-    await this.#handBack(claimed.id)
+    await this.#handBack(claimed.id, entry.claimNumber)
     held.release(claimed.id, entry)
   }
 
   /** If nobody takes it, it is lost with this runner's word on it: then it ends as lost, and not in silence. */
-  async #handBack(runId: string): Promise<void> {
+  async #handBack(runId: string, claimNumber: number): Promise<void> {
     const { bus, runnerId } = this.#parts
     for (let tries = 0; tries < limits.handBackTriesMax; tries++) {
       const reply = await bus.request(
         'handBackRuns',
-        { runnerId, runIds: [runId] },
+        { runnerId, claimNumber, runIds: [runId] },
         { timeoutMs: limits.handBackTimeoutMs },
       )
       if (reply?.kind === 'taken') return

@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly kind: 'threw'; readonly error: RunError }
   | { readonly kind: 'load_failed'; readonly error: RunError }
   | { readonly kind: 'handles_nothing' }
-  | { readonly kind: 'timed_out'; readonly waitedFor: 'load' | 'first_byte' | 'end' }
+  | { readonly kind: 'timed_out'; readonly waitedFor: 'load' | 'first_byte' | 'end' | 'tunnel_end' }
   | { readonly kind: 'client_left' }
   | { readonly kind: 'worker_ended'; readonly cause: EndCause }
   | { readonly kind: 'broke_off' }
@@ -76,6 +76,7 @@ const verdicts: {
 const timeoutMessages = {
   load: `The val was not loaded after ${limits.loadTimeoutMs / 1_000} s. Look for a top-level await that never ends.`,
   first_byte: `The val did not begin to answer within ${limits.firstByteMsMax / 1_000} s. Does it await something that never comes?`,
+  tunnel_end: `The WebSocket was closed after ${limits.tunnelMsMax / 60_000} minutes, the most that one may stay open.`,
   end: `The run was ended after ${limits.runMsMax / 1_000} s, the most that a run may take.`,
 } as const
 

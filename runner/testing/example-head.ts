@@ -12,4 +12,5 @@ export const exampleHead: Head = {
   code: 'export default () => new Response("v1")',
   environmentRevision: '0',
   environment: {},
+  isOverQuota: false,
 }

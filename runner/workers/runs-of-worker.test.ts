@@ -91,7 +91,7 @@ test('when a worker is gone all its runs are settled, each once', () => {
   const [over, underWay] = [startRun(runs), startRun(runs)]
   const settled: string[] = []
   runs.release(over, ({ id }) => settled.push(id))
-  runs.settleAll()
+  runs.settleAll('exited')
   runs.release(underWay, ({ id }) => settled.push(id))
   assert.deepEqual(settled, [over.id, underWay.id])
 })

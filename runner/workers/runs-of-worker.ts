@@ -3,6 +3,7 @@ import type { LogLevel, RunError } from '@valley/contract/runs.ts'
 import { limits } from '../limits.ts'
 import type { OpenRun } from '../reports/open-run.ts'
 import type { Returned } from '../reports/returned.ts'
+import type { EndCause } from './end-cause.ts'
 import type { Pings } from './pings.ts'
 
 interface Settling {
@@ -100,8 +101,10 @@ export class RunsOfWorker {
     setTimeout(() => this.#askToSettle(), limits.settleTickMs)
   }
 
-  settleAll(): void {
+  /** Their worker is gone: whoever waits for what a call says hears that instead, and no more lines will come. */
+  settleAll(cause: EndCause): void {
     this.#isOver = true
+    for (const run of this.#underWay.values()) run.onSaid?.({ kind: 'worker_ended', cause })
     this.#settle([...this.#settling.values()])
   }
 

@@ -84,6 +84,11 @@ export class Worker {
     void sandbox.ended.then((end) => this.end(end === 'out_of_memory' ? 'out_of_memory' : 'exited'))
   }
 
+  /** Why it is gone; null while it is not. */
+  get endCause(): EndCause | null {
+    return this.#cause
+  }
+
   /** Requests go here: HTTP/1.1 on the sandbox's own socket. */
   get pool(): Pool {
     if (this.#pool === null) throw new Error('A worker without a val answers no requests.')
@@ -190,7 +195,7 @@ export class Worker {
     this.state = 'gone'
     this.#load.resolve({ kind: 'ended', cause })
     this.#gone.resolve(cause)
-    this.runs.settleAll()
+    this.runs.settleAll(cause)
     this.#control.close()
     void this.#pool?.destroy()
     void this.#sandbox.remove()

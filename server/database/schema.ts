@@ -81,5 +81,28 @@ export interface Schema {
     key_id: string
     sealed_value: Buffer
   }
+  alerts: {
+    val_id: string
+    owner_id: string
+    url: string
+    quiet_ms: number
+    id: string
+    key_id: string
+    sealed_value: Buffer
+    last_raised_at: Date | null
+    last_attempt_at: Date | null
+    last_attempt_ok: boolean | null
+    last_attempt_status: number | null
+    last_attempt_message: string | null
+  }
+  deliveries: {
+    id: string
+    owner_id: string
+    val_id: string
+    run: ColumnType<object, string>
+    silenced_until: Date
+    due_at: Date
+    attempts_left: number
+  }
   deleted_vals: { val_id: string; owner_id: string; deleted_at: Generated<Date> }
 }

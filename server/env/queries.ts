@@ -48,34 +48,3 @@ export const deleteVariable = statement<VariablePlace, { name: string }>(
     WHERE owner_id = ${arg('owner_id')} AND holder_id = ${arg('holder_id')} AND name = ${arg('name')}
     RETURNING name`,
 )
-
-/** The next key after this one that anything is sealed with. One step along the index, however many rows there are. */
-export const selectNextKeyInUse = statement<{ after: string }, { key_id: string }>(
-  (arg) => sql<{ key_id: string }>`
-    SELECT key_id FROM variables WHERE key_id > ${arg('after')} ORDER BY key_id LIMIT 1`,
-)
-
-export const selectVariablesOfKey = statement<
-  { key_id: string; after: string; limit: number },
-  SealedVariable & { id: string }
->(
-  (arg) => sql<SealedVariable & { id: string }>`
-    SELECT owner_id, holder_id, name, id, key_id, sealed_value FROM variables
-    WHERE key_id = ${arg('key_id')} AND id > ${arg('after')} ORDER BY id LIMIT ${arg('limit')}`,
-)
-
-interface ResealArgs {
-  old_key_id: string
-  new_key_id: string
-  ids: string[]
-  sealed_values: Buffer[]
-}
-
-/** Every write changes the id, so that a value that was set meanwhile is not overwritten with the one before it. */
-export const resealVariables = statement<ResealArgs, { id: string }>(
-  (arg) => sql<{ id: string }>`
-    UPDATE variables v SET key_id = ${arg('new_key_id')}, sealed_value = anew.sealed_value
-    FROM unnest(${arg('ids')}::uuid[], ${arg('sealed_values')}::bytea[]) AS anew (id, sealed_value)
-    WHERE v.key_id = ${arg('old_key_id')} AND v.id = anew.id
-    RETURNING v.id`,
-)

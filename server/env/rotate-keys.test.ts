@@ -116,13 +116,10 @@ test("the operator's command tells how far it came, and fails while another key 
   }
   const keys = `${texts.new},${texts.old}`
   await assert.rejects(run(keys), ({ code, stdout }: { code?: number; stdout?: string } & Error) => {
-    assert.match(
-      stdout ?? '',
-      /^4 variables .* key new\.\n1 variables cannot be opened .*\nStill in use: lost\./,
-    )
+    assert.match(stdout ?? '', /^4 values .* key new\.\n1 values cannot be opened .*\nStill in use: lost\./)
     return code === 1
   })
   await db.deleteFrom('variables').where('id', '=', lost.id).execute()
   const { stdout } = await run(keys)
-  assert.match(stdout, /^0 variables .*\nNo other key is in use any more/)
+  assert.match(stdout, /^0 values .*\nNo other key is in use any more/)
 })

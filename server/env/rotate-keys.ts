@@ -1,10 +1,10 @@
+import { alertSecrets } from '../alerts/seal-secret.ts'
 import { lowestId } from '../database/ids.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault } from '../fault.ts'
-import { limits } from '../limits.ts'
-import type { EnvironmentKey, EnvironmentKeys } from './keys.ts'
-import { resealVariables, selectNextKeyInUse, selectVariablesOfKey } from './queries.ts'
-import { openValueOrNull, sealValue } from './seal-value.ts'
+import type { EnvironmentKeys } from './keys.ts'
+import { purposeOfVariable, type SealedVariable } from './seal-value.ts'
+import { type SealedRow, type SealedTable, sealedTable } from './sealed-table.ts'
 
 export interface Rotation {
   /** How many values are now under the first key that were not. */
@@ -15,58 +15,47 @@ export interface Rotation {
   readonly keysInUse: readonly string[]
 }
 
+const variables = sealedTable<SealedVariable & SealedRow>({
+  table: 'variables',
+  columns: ['owner_id', 'holder_id', 'name'],
+  purposeOf: purposeOfVariable,
+})
+
+/** All that is sealed with these keys. */
+const tables: readonly SealedTable[] = [variables, alertSecrets]
+
 /**
  * Seals everything anew with the first key, a batch at a time. A row that is done no longer bears its old key, so
  * that it may be ended at any moment and goes on from there when it is started again.
  */
 export async function rotateKeys(db: Db, keys: EnvironmentKeys): Promise<Rotation> {
+  const counts = { resealed: 0, unreadable: 0 }
+  const inUse = new Set<string>()
+  for (const table of tables) {
+    const { resealed, unreadable } = await rotateTable(db, table, keys)
+    counts.resealed += resealed
+    counts.unreadable += unreadable
+    for (const keyId of await table.findKeysInUse(db)) inUse.add(keyId)
+  }
+  return { ...counts, keysInUse: [...inUse].toSorted() }
+}
+
+async function rotateTable(db: Db, table: SealedTable, keys: EnvironmentKeys) {
   const [first] = keys
   if (!first)
     throw new Fault('invalid_request', 'Set ENVIRONMENT_KEYS: its first key is the one to seal with.')
   let resealed = 0
   let unreadable = 0
-  for (const keyId of await findKeysInUse(db)) {
+  for (const keyId of await table.findKeysInUse(db)) {
     if (keyId === first.id) continue
     let after = lowestId
     while (true) {
-      const batch = await resealBatch(db, { keys, first, keyId, after })
+      const batch = await table.resealBatch(db, { keys, first, keyId, after })
       resealed += batch.resealed
       unreadable += batch.unreadable
       if (batch.last === null) break
       after = batch.last
     }
   }
-  return { resealed, unreadable, keysInUse: await findKeysInUse(db) }
-}
-
-interface Batch {
-  readonly keys: EnvironmentKeys
-  readonly first: EnvironmentKey
-  readonly keyId: string
-  readonly after: string
-}
-
-async function resealBatch(db: Db, { keys, first, keyId, after }: Batch) {
-  const { rows } = await selectVariablesOfKey(db, { key_id: keyId, after, limit: limits.rotationBatchRows })
-  const anew = rows.flatMap((row) => {
-    const value = openValueOrNull(keys, row)
-    return value === null ? [] : [{ id: row.id, sealed_value: sealValue(first, row, value).sealed_value }]
-  })
-  const { rows: done } = await resealVariables(db, {
-    old_key_id: keyId,
-    new_key_id: first.id,
-    ids: anew.map(({ id }) => id),
-    sealed_values: anew.map(({ sealed_value }) => sealed_value),
-  })
-  const last = rows.length === limits.rotationBatchRows ? (rows.at(-1)?.id ?? null) : null
-  return { resealed: done.length, unreadable: rows.length - anew.length, last }
-}
-
-async function findKeysInUse(db: Db): Promise<readonly string[]> {
-  const found: string[] = []
-  while (true) {
-    const [next] = (await selectNextKeyInUse(db, { after: found.at(-1) ?? '' })).rows
-    if (!next) return found
-    found.push(next.key_id)
-  }
+  return { resealed, unreadable }
 }

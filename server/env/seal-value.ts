@@ -1,5 +1,5 @@
-import { seal, unseal } from '../seal.ts'
 import type { EnvironmentKey, EnvironmentKeys } from './keys.ts'
+import { openWithKeysOrNull, type Sealed, sealWithKey } from './seal-with-key.ts'
 
 /** Whose variable it is and what it is called: a value opens nowhere else. */
 export interface VariablePlace {
@@ -8,29 +8,19 @@ export interface VariablePlace {
   readonly name: string
 }
 
-export interface SealedVariable extends VariablePlace {
-  readonly key_id: string
-  readonly sealed_value: Buffer
-}
+export interface SealedVariable extends VariablePlace, Sealed {}
 
 export function sealValue(key: EnvironmentKey, place: VariablePlace, value: string): SealedVariable {
   const { owner_id, holder_id, name } = place
-  const sealed_value = seal(key.key, value, purposeOf(place))
-  return { owner_id, holder_id, name, key_id: key.id, sealed_value }
+  return { owner_id, holder_id, name, ...sealWithKey(key, purposeOfVariable(place), value) }
 }
 
 /** null: its key is not configured any more, or the row is not the one that the value was sealed for. */
 export function openValueOrNull(keys: EnvironmentKeys, variable: SealedVariable): string | null {
-  const key = keys.find(({ id }) => id === variable.key_id)
-  if (!key) return null
-  try {
-    return unseal(key.key, variable.sealed_value, purposeOf(variable))
-  } catch {
-    return null
-  }
+  return openWithKeysOrNull(keys, purposeOfVariable(variable), variable)
 }
 
 /** None of the parts can hold a line break, so that no two places read alike. */
-function purposeOf({ owner_id, holder_id, name }: VariablePlace): string {
+export function purposeOfVariable({ owner_id, holder_id, name }: VariablePlace): string {
   return `valley environment\n${owner_id}\n${holder_id}\n${name}`
 }

@@ -5,8 +5,8 @@ import { newId } from '../database/ids.ts'
 import type { Db } from '../database/statement.ts'
 import { Fault } from '../fault.ts'
 import { inTransaction } from '../in-transaction.ts'
-import type { EnvironmentKey, EnvironmentKeys } from './keys.ts'
 import { selectTotalsOfOthers, upsertVariable } from './queries.ts'
+import { requireKey } from './require-key.ts'
 import { sealValue, type VariablePlace } from './seal-value.ts'
 
 interface NewVariable {
@@ -18,7 +18,7 @@ interface NewVariable {
 
 export async function setVariable(context: Context, { place, value, lockHolder }: NewVariable) {
   requireGoodName(place.name)
-  const sealed = sealValue(requireKey(context.environmentKeys), place, value)
+  const sealed = sealValue(requireKey(context.environmentKeys, 'variables'), place, value)
   await inTransaction(context, async ({ db }) => {
     await lockHolder(db)
     await requireRoom(db, place, value)
@@ -32,16 +32,6 @@ function requireGoodName(name: string) {
   throw new Fault('invalid_request', `The name of the variable ${problem}.`, {
     issues: [{ path: 'params.name', message: problem }],
   })
-}
-
-/** Nothing that the caller could mend, nor that passes by itself. */
-function requireKey([key]: EnvironmentKeys): EnvironmentKey {
-  if (key) return key
-  throw new Fault(
-    'unavailable',
-    'This service cannot keep variables until its operator sets ENVIRONMENT_KEYS. Ask them to.',
-    { headers: { 'x-should-retry': 'false' } },
-  )
 }
 
 async function requireRoom(db: Db, place: VariablePlace, value: string) {

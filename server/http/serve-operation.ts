@@ -124,6 +124,7 @@ function contextOf(services: HttpServices, incoming: IncomingMessage): Context {
     root: db,
     bus,
     queue,
+    bounds: config,
     callers,
     baseUrl,
     valsUrl,

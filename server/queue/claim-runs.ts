@@ -21,10 +21,23 @@ export class ClaimDesk {
     this.#bounds = bounds
   }
 
-  async claim(
-    db: Db,
-    { runnerId, claimNumber, wanted }: RequestBody<'claimRuns'>,
-  ): Promise<ReplyBody<'claimRuns'>> {
+  /** Where a walk found nothing and did not see everybody, another follows: nobody waits behind many who may not run yet. */
+  async claim(db: Db, asked: RequestBody<'claimRuns'>): Promise<ReplyBody<'claimRuns'>> {
+    const startedAfter = this.#lastOwner
+    let isNextLap = false
+    for (let walks = 1; ; walks++) {
+      const from = this.#lastOwner
+      const rows = await this.#walk(db, asked)
+      const claimed = rows.filter((row) => row.run_id !== null)
+      isNextLap ||= this.#lastOwner <= from
+      const hasSeenAll = rows.at(-1)?.val_id !== null || (isNextLap && this.#lastOwner >= startedAfter)
+      if (claimed.length > 0 || hasSeenAll || walks === limits.walksPerClaimMax) {
+        return { kind: 'claimed', runs: claimed.map(toClaimed) }
+      }
+    }
+  }
+
+  async #walk(db: Db, { runnerId, claimNumber, wanted }: RequestBody<'claimRuns'>) {
     const { rows } = await claim(db, {
       runner_id: runnerId,
       claim_number: claimNumber,
@@ -35,17 +48,12 @@ export class ClaimDesk {
       after_owner: this.#lastOwner,
       after_vals: JSON.stringify(Object.fromEntries(this.#lastVals.entries())),
     })
-    this.#noteTurns(rows)
-    return { kind: 'claimed', runs: rows.map(toClaimed) }
-  }
-
-  /** Whoever was reached last had their turn: the next walk begins after them. */
-  #noteTurns(rows: readonly ClaimedRow[]): void {
-    for (const { owner_id, val_id } of rows.toSorted((a, b) => a.val_step - b.val_step)) {
-      this.#lastVals.set(owner_id, val_id)
+    // In the order of the turns: the next walk begins after whoever is last here.
+    for (const { owner_id, val_id } of rows) {
+      this.#lastOwner = owner_id
+      if (val_id !== null) this.#lastVals.set(owner_id, val_id)
     }
-    const last = rows.toSorted((a, b) => a.owner_step - b.owner_step).at(-1)
-    if (last !== undefined) this.#lastOwner = last.owner_id
+    return rows
   }
 }
 

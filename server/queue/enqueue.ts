@@ -1,12 +1,13 @@
 import type { Db } from '../database/statement.ts'
 import { storableJson } from '../runs/storable-json.ts'
-import { enqueue } from './transitions.ts'
+import { enqueue, type EnqueuedRow } from './transitions.ts'
 
 export interface NewRun {
   readonly id: string
   readonly ownerId: string
   readonly valId: string
   readonly source: 'api' | 'schedule'
+  /** null, like none: there are no arguments. */
   readonly args: readonly unknown[] | null
   /** undefined: as set for the val. */
   readonly retry?: { readonly attempts: number; readonly backoffMs: number } | null | undefined
@@ -19,7 +20,14 @@ export async function enqueueRuns(db: Db, runs: readonly NewRun[]): Promise<read
   return rows.map(({ id }) => id)
 }
 
-function toRow({ retry, ...run }: NewRun) {
+/** The same for one, with what there is to say of it; null if the val is gone or not the owner's. */
+export async function enqueueRunOrNull(db: Db, run: NewRun): Promise<EnqueuedRow | null> {
+  const { rows } = await enqueue(db, { runs: storableJson([toRow(run)]) })
+  return rows[0] ?? null
+}
+
+function toRow({ retry, args: given, ...rest }: NewRun) {
+  const run = { ...rest, args: given === null || given.length === 0 ? null : given }
   const { attempts, backoffMs } = retry === null ? { attempts: 1, backoffMs: 0 } : (retry ?? {})
   const argsBytes = run.args === null ? 0 : Buffer.byteLength(JSON.stringify(run.args))
   return { ...run, argsBytes, attempts, backoffMs }

@@ -1,43 +1,40 @@
 import type { Retry, RunDetails } from '@valley/contract/runs.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
 import { newId } from '../database/ids.ts'
 import { Fault } from '../fault.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
 import { findOwnVal, findOwnValOrHide, lockOwnValOrHide } from '../vals/find-val.ts'
-import { enqueueRuns } from './enqueue.ts'
+import { enqueueRunOrNull } from './enqueue.ts'
+import { presentQueued } from './present-queued.ts'
 import { selectRetryPolicy, upsertRetryPolicy } from './queries.ts'
 import { cancel } from './transitions.ts'
 
 export const runVal: Handler<'runVal'> = async (context, caller, { params, query, body }) => {
-  const id = newId()
-  await context.queue.room.require(context.db, caller.id)
-  const run = {
-    id,
-    ownerId: caller.id,
-    valId: params.val_id,
-    source: 'api',
-    args: body.args ?? null,
-    retry: body.retry && toMs(body.retry),
-  } as const
-  if ((await enqueueRuns(context.db, [run])).length === 0) {
-    await findOwnVal(context.db, caller, params.val_id)
-    throw new Fault('not_found', 'There is no such val any more.')
-  }
+  const { args = [], retry } = body
+  const run = { id: newId(), ownerId: caller.id, valId: params.val_id, source: 'api', args } as const
+  await context.queue.allowance.require(context.db, caller.id)
+  const row = await enqueueRunOrNull(context.db, { ...run, retry: retry && toMs(retry) })
+  if (row === null) throw await noSuchVal(context, caller, params.val_id)
   context.afterCommit(() => context.queue.wake())
-  const queued = await findRun(context.db, caller, id)
-  const location = `${context.baseUrl}/v1/runs/${id}`
+  const location = `${context.baseUrl}/v1/runs/${run.id}`
+  const queued = new Reply(202, presentQueued(row, caller, run), location)
   const { wait } = query
-  if (wait === undefined) return new Reply(202, queued, location)
+  if (wait === undefined) return queued
   // Nobody can begin it before it is committed, so that the wait comes after that.
-  return new Reply(202, queued, location).followedBy(async () => {
-    const ended = await context.queue.waits.until(id, wait * 1_000, async () =>
-      endedOrNull(await findRun(context.root, caller, id)),
-    )
-    return ended
-      ? new Reply(200, ended, location)
-      : new Reply(202, await findRun(context.root, caller, id), location)
+  return queued.followedBy(async () => {
+    const find = async () => findRun(context.root, caller, run.id)
+    const ended = await context.queue.waits.until(run.id, wait * 1_000, async () => endedOrNull(await find()))
+    return ended ? new Reply(200, ended, location) : new Reply(202, await find(), location)
   })
+}
+
+/** Whoever may see it learns that it is another's. */
+async function noSuchVal({ db }: Context, caller: Caller, valId: string): Promise<Fault> {
+  await findOwnVal(db, caller, valId)
+  return new Fault('not_found', 'There is no such val any more.')
 }
 
 export const cancelRun: Handler<'cancelRun'> = async (context, caller, { params }) => {

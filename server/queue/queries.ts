@@ -29,23 +29,13 @@ export const forgetRunner = statement<{ runner_id: string; beat: string }, never
       AND NOT EXISTS (SELECT FROM queue q WHERE q.runner_id = r.runner_id)`,
 )
 
-/** How many runs of an owner are in the queue, counted no further than the limit. */
-export const countQueued = statement<{ owner_id: string; limit: number }, { count: number }>(
-  (arg) => sql<{ count: number }>`
-    SELECT count(*)::integer FROM (
-      (SELECT FROM queue WHERE owner_id = ${arg('owner_id')} AND runner_id IS NULL LIMIT ${arg('limit')})
-      UNION ALL
-      (SELECT FROM queue WHERE owner_id = ${arg('owner_id')} AND runner_id IS NOT NULL LIMIT ${arg('limit')})
-    ) queued`,
-)
-
 export interface QueueSize {
   readonly waiting: number
   readonly running: number
   readonly oldest_waiting_seconds: number
 }
 
-/** Of the whole queue, for whoever operates it; estimated from a sample of its index would not show a stuck one. */
+/** Of the whole queue, for whoever operates it. */
 export const selectQueueSize = statement<object, QueueSize>(
   () => sql<QueueSize>`
     SELECT count(*) FILTER (WHERE runner_id IS NULL)::integer AS waiting,

@@ -1,22 +1,22 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import { newId } from '../database/ids.ts'
 import { limits } from '../limits.ts'
-import { QueueRoom } from './queue-room.ts'
+import { RunAllowance, type RunBounds } from '../usage/run-allowance.ts'
 import { RunWaits } from './run-waits.ts'
 import type { EndedRow } from './transitions.ts'
 import { Waker } from './waker.ts'
 
 /** The queue as this server's requests see it: is there room, tell the runners, wait for an end. */
 export class Queue implements Disposable {
-  readonly room: QueueRoom
+  readonly allowance: RunAllowance
   readonly waits: RunWaits
   readonly #bus: Pick<Bus, 'publish'>
   readonly #senderId = newId()
   readonly #waker: Waker
 
-  constructor(bus: Pick<Bus, 'publish' | 'subscribe'>, queuedPerOwnerMax: number) {
+  constructor(bus: Pick<Bus, 'publish' | 'subscribe'>, bounds: RunBounds) {
     this.#bus = bus
-    this.room = new QueueRoom(queuedPerOwnerMax)
+    this.allowance = new RunAllowance(bounds)
     this.waits = new RunWaits(bus)
     this.#waker = new Waker(bus, this.#senderId)
   }

@@ -27,8 +27,8 @@ export function serveQueue(bus: Pick<Bus, 'serve'>, services: QueueServices): vo
     if (hasGivenBack) queue.wake()
     return reply
   }
-  const takeBack = async ({ runnerId, runIds }: RequestBody<'handBackRuns'>) => {
-    await giveBackRuns(db, { runner_id: runnerId, run_ids: runIds })
+  const takeBack = async ({ runnerId, claimNumber, runIds }: RequestBody<'handBackRuns'>) => {
+    await giveBackRuns(db, { runner_id: runnerId, claim_number: claimNumber, run_ids: runIds })
     queue.wake()
     return { kind: 'taken' } as const
   }

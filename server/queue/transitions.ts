@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RunError, RunSource } from '@valley/contract/runs.ts'
+import type { Privacy } from '@valley/contract/vals.ts'
 import { statement } from '../database/statement.ts'
+import { countRuns } from '../usage/count-runs.ts'
 
 /*
  * Every way in which a queued run changes, one statement each.
@@ -15,7 +17,7 @@ import { statement } from '../database/statement.ts'
  * Why a run ends once: every statement that ends one deletes its row in `queue` and writes the end only for the rows
  * that it deleted itself. Of two at once, the second waits for the first and then finds nothing.
  * Why it is not begun twice: only `claim` gives a row a runner, and only where it has none. A row loses its runner
- * (`giveBack`) only on that runner's own word that it did not begin it and never will.
+ * (`giveBack`) only on that runner's own word that what came of this claim was not begun and never will be.
  * Why a message may come twice or late: claims are numbered and reports name their runner, so that what is said about
  * a row counts only while the row is in the state that it is about.
  */
@@ -26,10 +28,10 @@ export interface EnqueueArgs {
 }
 
 /** Into the history and into the queue, together. A val that is gone, or not the owner's, gets no run. */
-export const enqueue = statement<EnqueueArgs, { id: string }>(
-  (arg) => sql<{ id: string }>`
+export const enqueue = statement<EnqueueArgs, EnqueuedRow>(
+  (arg) => sql<EnqueuedRow>`
     WITH new_runs AS MATERIALIZED (
-      SELECT r.*, v.version FROM jsonb_to_recordset(${arg('runs')}::jsonb) AS r(
+      SELECT r.*, v.version, v.name, v.privacy FROM jsonb_to_recordset(${arg('runs')}::jsonb) AS r(
         id uuid, "ownerId" uuid, "valId" uuid, source run_source, args jsonb, "argsBytes" integer,
         attempts smallint, "backoffMs" integer)
       JOIN vals v ON v.id = r."valId" AND v.owner_id = r."ownerId"
@@ -39,13 +41,22 @@ export const enqueue = statement<EnqueueArgs, { id: string }>(
       SELECT id, "ownerId", "valId", version, source, 'queued' FROM new_runs
     ), details AS (
       INSERT INTO run_details (id, owner_id, args) SELECT id, "ownerId", args FROM new_runs WHERE args IS NOT NULL
+    ), queued AS (
+      INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
+      SELECT n.id, n."ownerId", n."valId", n.source, now(), n."argsBytes", 1,
+        coalesce(n.attempts, p.attempts, 1), coalesce(n."backoffMs", p.backoff_ms, 0)
+      FROM new_runs n LEFT JOIN retry_policies p ON p.val_id = n."valId"
     )
-    INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
-    SELECT n.id, n."ownerId", n."valId", n.source, now(), n."argsBytes", 1,
-      coalesce(n.attempts, p.attempts, 1), coalesce(n."backoffMs", p.backoff_ms, 0)
-    FROM new_runs n LEFT JOIN retry_policies p ON p.val_id = n."valId"
-    RETURNING run_id AS id`,
+    SELECT id, version, name, privacy FROM new_runs`,
 )
+
+/** What was enqueued, and of what val. */
+export interface EnqueuedRow {
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  readonly privacy: Privacy
+}
 
 interface ClaimArgs {
   runner_id: string
@@ -65,18 +76,20 @@ export interface ClaimedRow {
   readonly val_id: string
   readonly source: Exclude<RunSource, 'http'>
   readonly args: unknown[] | null
-  /** How far the walk along owners, and along the vals of each, had come. */
-  readonly owner_step: number
-  readonly val_step: number
+}
+
+/** Whom a walk came to last, along owners or along the vals of one. */
+export interface WalkEnd {
+  readonly run_id: null
+  readonly owner_id: string
+  readonly val_id: string | null
 }
 
 /** `claim_runs` is in a migration: it has to take a lock first and then look, which one statement cannot. */
-export const claim = statement<ClaimArgs, ClaimedRow>(
-  (arg) => sql<ClaimedRow>`
-    SELECT c.*, d.args
-    FROM claim_runs(${arg('runner_id')}, ${arg('claim_number')}, ${arg('wanted')}, ${arg('bytes_max')},
-      ${arg('owner_runs_max')}, ${arg('val_runs_max')}, ${arg('after_owner')}, ${arg('after_vals')}::jsonb) c
-    LEFT JOIN run_details d ON d.id = c.run_id`,
+export const claim = statement<ClaimArgs, ClaimedRow | WalkEnd>(
+  (arg) => sql<ClaimedRow | WalkEnd>`
+    SELECT * FROM claim_runs(${arg('runner_id')}, ${arg('claim_number')}, ${arg('wanted')}, ${arg('bytes_max')},
+      ${arg('owner_runs_max')}, ${arg('val_runs_max')}, ${arg('after_owner')}, ${arg('after_vals')}::jsonb)`,
 )
 
 /** A sign of life. */
@@ -111,8 +124,15 @@ const writeCanceled = sql`ended AS (
   FROM ending e WHERE r.id = e.run_id RETURNING r.id
 )`
 
-export const giveBackRuns = giveBackStatement<{ runner_id: string; run_ids: readonly string[] }>(
-  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}`,
+interface HandedBack {
+  runner_id: string
+  claim_number: number
+  run_ids: readonly string[]
+}
+
+export const giveBackRuns = giveBackStatement<HandedBack>(
+  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}
+    AND claim_number = ${arg('claim_number')}`,
 )
 
 export const giveBackClaims = giveBackStatement<{ runner_id: string; claim_numbers: readonly number[] }>(
@@ -154,7 +174,8 @@ const writeEnds = sql`ended AS (
     UPDATE runs r SET status = s.status, error = s.error, version = coalesce(s.version, r.version),
       started_at = s.started_at, ended_at = s.ended_at
     FROM said s JOIN ending e ON e.run_id = s.run_id WHERE r.id = s.run_id
-    RETURNING r.id, r.status, r.owner_id, r.val_id, r.source, r.version, r.error
+    RETURNING r.id, r.status, r.owner_id, r.val_id, r.source, r.version, r.error, r.started_at, r.ended_at
+  ), counted AS (${countRuns(sql`ended`)}
   ), details AS (
     INSERT INTO run_details AS d (id, owner_id, logs, timings, memory_peak_bytes, return_value, return_value_cut)
     SELECT e.id, e.owner_id, s.logs, s.timings, s.memory_peak_bytes, s.return_value, s.return_value_cut

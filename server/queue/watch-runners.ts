@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
 import { loseRuns } from './lose-runs.ts'
 import { forgetRunner, selectRunners } from './queries.ts'
@@ -11,6 +12,7 @@ import { type EndedRow, loseRunsOfRunner } from './transitions.ts'
 interface Watching {
   readonly db: Db
   readonly bus: Pick<Bus, 'state'>
+  readonly metrics: Pick<Metrics, 'runsLost'>
   readonly observe: Pick<Observations, 'runnerLost' | 'watchFailed'>
   readonly onEnded: (ended: readonly EndedRow[]) => Promise<void>
 }
@@ -43,12 +45,13 @@ async function keepWatching(watching: Watching, stop: AbortSignal): Promise<void
   }
 }
 
-async function lookOnce({ db, bus, observe, onEnded }: Watching, watch: RunnerWatch): Promise<void> {
+async function lookOnce({ db, bus, metrics, observe, onEnded }: Watching, watch: RunnerWatch): Promise<void> {
   // Their beats come over the bus.
   if (bus.state === 'down') return watch.startOver()
   const { rows } = await selectRunners(db, {})
   for (const { runner_id, beat } of watch.look(rows, performance.now())) {
     const lost = await loseRuns(db, loseRunsOfRunner, { runner_id })
+    metrics.runsLost.inc(lost.length)
     if (lost.length > 0) observe.runnerLost(runner_id, lost.length)
     await onEnded(lost)
     await forgetRunner(db, { runner_id, beat })

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunDetails, RunError, RunSource, RunStatus } from '@valley/contract/runs.ts'
 import { listStatement } from '../database/list-statement.ts'
 import { statement } from '../database/statement.ts'
+import { countRuns } from '../usage/count-runs.ts'
 import type { MentionRow } from '../vals/val-row.ts'
 
 /** Of `runs` r, `vals` v, its owner u, and the row of `queue` q that a run has until it is over. */
@@ -117,7 +118,8 @@ export const insertRuns = statement<{ reports: string }, { recorded: number; kno
       INSERT INTO runs (id, owner_id, val_id, version, source, status, started_at, ended_at, error)
       SELECT id, "ownerId", "valId", version, source, status, to_timestamp("startedAtMs" / 1000.0),
         to_timestamp("endedAtMs" / 1000.0), error
-      FROM known ON CONFLICT DO NOTHING RETURNING 1
+      FROM known ON CONFLICT DO NOTHING RETURNING owner_id, status, started_at, ended_at
+    ), counted AS (${countRuns(sql`recorded`)}
     ), details AS (
       INSERT INTO run_details (id, owner_id, logs, request, response, timings, memory_peak_bytes)
       SELECT id, "ownerId", logs, request, response, timings, "memoryPeakBytes"

@@ -68,6 +68,7 @@ test('a reported run is recorded with all that the report says', async () => {
     runEndAt: new Date(report.endedAtMs).toISOString(),
     args: [],
     returnValue: null,
+    returnValueCut: false,
     logs,
     request: report.request,
     response: null,

@@ -136,6 +136,7 @@ test('a run that waits has nothing to show yet, and is its owner’s only', asyn
     ...listed,
     args: [],
     returnValue: null,
+    returnValueCut: false,
     logs: [],
     request: null,
     response: null,

@@ -47,6 +47,7 @@ const always404 = ['404 not_found', '404 not_found', '404 not_found'] as const
 export const matrix: Readonly<Record<OperationName, Row>> = {
   getMe: { scope: 'user:read', noToken: refused, stranger: '200', owner: '200' },
   updateMe: { scope: 'user:write', noToken: refused, stranger: '200', owner: '200' },
+  getMyUsage: { scope: 'user:read', noToken: refused, stranger: '200', owner: '200' },
   getUser: { scope: 'user:read', noToken: '200', stranger: '200', owner: '200' },
   getUserByName: { scope: 'user:read', noToken: '200', stranger: '200', owner: '200' },
 
@@ -112,6 +113,13 @@ export const matrix: Readonly<Record<OperationName, Row>> = {
   listValVariables: { scope: 'val:read', noToken: refused, stranger: always404, owner: shown },
   setValVariable: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
   deleteValVariable: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
+
+  getSchedule: { scope: 'val:read', noToken: refused, stranger: always404, owner: always200 },
+  setSchedule: { scope: 'val:write', noToken: refused, stranger: always404, owner: always200 },
+  deleteSchedule: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
+  getAlerts: { scope: 'val:read', noToken: refused, stranger: always404, owner: always200 },
+  setAlerts: { scope: 'val:write', noToken: refused, stranger: always404, owner: always200 },
+  deleteAlerts: { scope: 'val:write', noToken: refused, stranger: always404, owner: always204 },
 
   getHealth: anyone,
   getReadiness: anyone,

@@ -76,6 +76,8 @@ export async function setScene(
     stranger.put(`/v1/me/likes/${val.id}`),
     owner.put(`/v1/me/env/${variableName}`, { value: 'secret' }),
     owner.put(`/v1/vals/${val.id}/env/${variableName}`, { value: 'secret' }),
+    owner.put(`/v1/vals/${val.id}/schedule`, { cron: '@yearly' }),
+    owner.put(`/v1/vals/${val.id}/alerts`, { url: 'https://hooks.example.com' }),
     insertReference(server, { importer: current, imported: strangers }),
   ])
   assert.equal((await owner.put(`/v1/vals/${val.id}`, { privacy })).status, 204)

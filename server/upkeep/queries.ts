@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { limits } from '@valley/contract/limits.ts'
 import { statement } from '../database/statement.ts'
+import { today } from '../database/today.ts'
 
 /** Any constant will do: whoever holds it does the upkeep, the other servers leave it to them. */
 const upkeepLock = 7_326_002
@@ -19,10 +20,17 @@ export const createRunPartitions = statement<{ days: number }, never>(
     FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) day`,
 )
 
-export const dropRunPartitions = statement<{ days: number }, { dropped: number }>(
+/** What runs printed may go before they do. */
+export const dropRunPartitions = statement<Retention, { dropped: number }>(
   (arg) => sql<{ dropped: number }>`
-    SELECT drop_run_partitions((now() AT TIME ZONE 'UTC')::date - ${arg('days')}::integer) AS dropped`,
+    SELECT drop_partitions('run_details', ${today} - ${arg('logRetentionDays')}::integer)
+      + drop_partitions('runs', ${today} - ${arg('runRetentionDays')}::integer) AS dropped`,
 )
+
+export interface Retention {
+  readonly runRetentionDays: number
+  readonly logRetentionDays: number
+}
 
 export const deleteOldKeys = statement<{ limit: number }, { key_hash: Buffer }>(
   (arg) => sql<{ key_hash: Buffer }>`
@@ -31,6 +39,18 @@ export const deleteOldKeys = statement<{ limit: number }, { key_hash: Buffer }>(
       WHERE created_at < now() - make_interval(hours => ${sql.lit(limits.idempotencyKeyHours)})
       ORDER BY created_at LIMIT ${arg('limit')})
     RETURNING key_hash`,
+)
+
+/** What became of planned times is known for as long as the runs are. */
+export const deleteOldFirings = statement<{ days: number; limit: number }, { rows: number }>(
+  (arg) => sql<{ rows: number }>`
+    WITH gone AS (
+      DELETE FROM firings WHERE (val_id, planned_at) IN (
+        SELECT val_id, planned_at FROM firings
+        WHERE planned_at < now() - make_interval(days => ${arg('days')})
+        ORDER BY planned_at LIMIT ${arg('limit')})
+      RETURNING 1
+    ) SELECT count(*)::integer AS rows FROM gone`,
 )
 
 export interface DeletedVal {
@@ -113,11 +133,15 @@ export const purges = {
     (arg) => sql`depends_on_id = ${arg('val_id')}`,
   ),
   runs: purgeRuns,
+  schedules: purge('schedules', 'val_id', (arg) => sql`val_id = ${arg('val_id')}`),
+  firings: purge('firings', 'val_id, planned_at', (arg) => sql`val_id = ${arg('val_id')}`),
   variables: purge(
     'variables',
     'owner_id, holder_id, name',
     (arg) => sql`owner_id = ${arg('owner_id')} AND holder_id = ${arg('val_id')}`,
   ),
+  deliveries: purge('deliveries', 'id', (arg) => sql`val_id = ${arg('val_id')}`),
+  alerts: purge('alerts', 'val_id', (arg) => sql`val_id = ${arg('val_id')}`),
 } as const
 
 export const selectReleasedCodes = statement<{ limit: number }, { hash: Buffer }>(

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Val } from '@valley/contract/vals.ts'
+import { raiseAlerts } from '../alerts/raise-alerts.ts'
 import { readConfig } from '../config.ts'
 import { createObservations } from '../observations.ts'
 import { startServer } from '../start-server.ts'
 import { newCaller } from '../testing/call-as.ts'
 import { createVal, readVal, saveCode } from '../testing/create-val.ts'
 import { insertReference, insertRun } from '../testing/insert-rows.ts'
+import { failedRunOf } from '../testing/failed-run-of.ts'
 import { openTestServer } from '../testing/open-test-server.ts'
 import { waitFor, waitUntil } from '../testing/wait-until.ts'
 import { upkeepOnce } from './upkeep.ts'
@@ -15,10 +17,11 @@ import { upkeepOnce } from './upkeep.ts'
 const server = await openTestServer()
 after(() => server[Symbol.asyncDispose]())
 const retentionDays = 30
+const retention = { runRetentionDays: retentionDays, logRetentionDays: retentionDays }
 
 /** A whole round: the server's own, which it starts with, may still be under way. */
 async function keepHouse() {
-  return waitFor('a round of upkeep', () => upkeepOnce(server.db, retentionDays))
+  return waitFor('a round of upkeep', () => upkeepOnce(server.db, retention))
 }
 
 /** How many rows of each table are about the val, in whatever column. */
@@ -32,6 +35,10 @@ async function rowsAbout({ id }: Val): Promise<Readonly<Record<string, number>>>
       (SELECT count(*)::int FROM val_references WHERE ${id} IN (val_id, depends_on_id)) AS references,
       (SELECT count(*)::int FROM runs WHERE val_id = ${id}) AS runs,
       (SELECT count(*)::int FROM variables WHERE holder_id = ${id}) AS variables,
+      (SELECT count(*)::int FROM schedules WHERE val_id = ${id}) AS schedules,
+      (SELECT count(*)::int FROM firings WHERE val_id = ${id}) AS firings,
+      (SELECT count(*)::int FROM alerts WHERE val_id = ${id}) AS alerts,
+      (SELECT count(*)::int FROM deliveries WHERE val_id = ${id}) AS deliveries,
       (SELECT count(*)::int FROM documents WHERE val_id = ${id}) AS documents,
       (SELECT count(*)::int FROM deleted_vals WHERE val_id = ${id}) AS deleted_vals`.execute(server.db)
   return rows[0] ?? assert.fail()
@@ -54,6 +61,10 @@ test('after the deletion of a val, everything that hung on it is purged, and not
     const val = await createVal(alice, { name, code: `${name} one` })
     vals.push(await saveCode(alice, val, `${name} two`))
     await alice.put(`/v1/vals/${val.id}/env/SECRET`, { value: name })
+    await alice.put(`/v1/vals/${val.id}/schedule`, { cron: '@yearly' })
+    await insertFiring(val, 1)
+    await alice.put(`/v1/vals/${val.id}/alerts`, { url: 'https://hooks.example.com' })
+    assert.equal(await raiseAlerts(server.db, [failedRunOf(val)]), 1)
     await bob.put(`/v1/me/likes/${val.id}`)
     await bob.post(`/v1/vals/${val.id}/comments`, { comment: 'Hm.' })
   }
@@ -173,11 +184,26 @@ test('idempotency keys go after 24 hours', async () => {
   assert.equal(left.length, 1)
 })
 
+async function insertFiring(val: Val, daysAgo: number) {
+  await sql`
+    INSERT INTO firings (val_id, planned_at, owner_id, outcome)
+    VALUES (${val.id}, now() - make_interval(days => ${daysAgo}), ${val.author.id}, 'skipped')`.execute(
+    server.db,
+  )
+}
+
+test('what became of planned times is forgotten with the runs of that time', async () => {
+  const val = await createVal(await newCaller(server, 'alice'))
+  for (const days of [1, retentionDays - 1, retentionDays + 1, 400]) await insertFiring(val, days)
+  assert.equal((await keepHouse()).firingsDeleted, 2)
+  assert.equal((await rowsAbout(val))['firings'], 2)
+})
+
 test('one server at a time does the upkeep, the others leave it to it', async () => {
   const key = 7_326_002
   await server.db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${key}::bigint)`.execute(connection)
-    assert.equal(await upkeepOnce(server.db, retentionDays), null)
+    assert.equal(await upkeepOnce(server.db, retention), null)
     await sql`SELECT pg_advisory_unlock(${key}::bigint)`.execute(connection)
   })
   await keepHouse()

@@ -34,7 +34,7 @@ async function keepUp(upkeep: Upkeep, signal: AbortSignal): Promise<void> {
 /** A round that fails is tried again with the next one. */
 async function upkeepRound({ db, config, observe }: Upkeep, signal: AbortSignal): Promise<void> {
   try {
-    const done = await upkeepOnce(db, config.runRetentionDays, signal)
+    const done = await upkeepOnce(db, config, signal)
     if (done && Object.values(done).some((count) => count > 0)) observe.upkeepDone(done)
   } catch (error) {
     observe.upkeepFailed(error)
@@ -42,13 +42,13 @@ async function upkeepRound({ db, config, observe }: Upkeep, signal: AbortSignal)
 }
 
 /** One round, by one server at a time; null when another one is at it. Between two batches it can be ended. */
-export async function upkeepOnce(db: Db, runRetentionDays: number, signal?: AbortSignal) {
+export async function upkeepOnce(db: Db, retention: queries.Retention, signal?: AbortSignal) {
   // The lock belongs to a connection, so the round keeps one of its own.
   return db.connection().execute(async (connection) => {
     const [lock] = (await queries.tryUpkeepLock(connection, {})).rows
     if (!lock?.locked) return null
     try {
-      return await keepHouse({ db: connection, signal }, runRetentionDays)
+      return await keepHouse({ db: connection, signal }, retention)
     } finally {
       await queries.releaseUpkeepLock(connection, {})
     }
@@ -60,19 +60,29 @@ interface Round {
   readonly signal: AbortSignal | undefined
 }
 
-async function keepHouse(round: Round, runRetentionDays: number) {
+async function keepHouse(round: Round, retention: queries.Retention) {
   const { db } = round
   await queries.createRunPartitions(db, { days: limits.runPartitionsAheadDays })
-  const [partitions] = (await queries.dropRunPartitions(db, { days: runRetentionDays })).rows
+  const [partitions] = (await queries.dropRunPartitions(db, retention)).rows
   const keysDeleted = await inBatches(
     round,
     async (limit) => (await queries.deleteOldKeys(db, { limit })).rows.length,
   )
+  const firingsDeleted = await inBatches(round, async (limit) => {
+    const [deleted] = (await queries.deleteOldFirings(db, { days: retention.runRetentionDays, limit })).rows
+    return deleted?.rows ?? 0
+  })
   const { valsPurged, errors } = await purgeDeletedVals(round)
   const codesDeleted = await deleteReleasedCodes(round)
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} deleted vals could not be purged.`)
-  return { partitionsDropped: partitions?.dropped ?? 0, keysDeleted, valsPurged, codesDeleted }
+  return {
+    partitionsDropped: partitions?.dropped ?? 0,
+    keysDeleted,
+    firingsDeleted,
+    valsPurged,
+    codesDeleted,
+  }
 }
 
 /** A val that cannot be purged does not keep the others from it. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Privacy, ValType } from '@valley/contract/vals.ts'
 import { statement } from '../database/statement.ts'
+import { today } from '../database/today.ts'
 import type { SeenVariable } from '../env/open-environment.ts'
 
 export interface ResolvedVal {
@@ -13,6 +14,7 @@ export interface ResolvedVal {
   readonly version: number
   readonly code: string
   readonly variables: readonly SeenVariable[]
+  readonly runs_today: number
 }
 
 /** In two walks: for both holders at once, PostgreSQL would read the variables of all of the owner's vals. */
@@ -29,7 +31,8 @@ function resolveStatement<Args extends object>(
       SELECT v.id, v.owner_id, u.username, v.name, v.privacy, v.type, v.version, c.code,
         (SELECT coalesce(json_agg(json_build_object('id', e.id, 'holder_id', e.holder_id, 'name', e.name,
             'key_id', e.key_id, 'sealed_base64', encode(e.sealed_value, 'base64'))), '[]')
-          FROM ${variablesOfVal} e) AS variables
+          FROM ${variablesOfVal} e) AS variables,
+        coalesce((SELECT runs FROM usage WHERE owner_id = v.owner_id AND day = ${today}), 0)::float8 AS runs_today
       FROM users u JOIN vals v ON v.owner_id = u.id JOIN codes c ON c.hash = v.code_hash
       WHERE ${where(arg)}`,
   )

@@ -23,7 +23,7 @@ async function resolve(label: string, environmentKeys = keys) {
   const observe = {
     environmentUnreadable: (_: string, names: readonly string[]) => void unreadable.push(names),
   }
-  return { reply: await resolveVal({ db, environmentKeys, observe }, label), unreadable }
+  return { reply: await resolveVal({ db, environmentKeys, runsPerDayMax: null, observe }, label), unreadable }
 }
 
 async function findHead(label: string): Promise<Head> {
@@ -53,6 +53,7 @@ test('a val is found by its name in any case, with hyphens for underscores, and 
     code: 'export default "ä"',
     environmentRevision: head.environmentRevision,
     environment: {},
+    isOverQuota: false,
   })
   assert.deepEqual(await findHead(label.toUpperCase()), head)
   assert.deepEqual(await findHead(digitsOf(val)), head)
@@ -80,13 +81,14 @@ test('an unlisted val is found by its id only, a private one by both', async () 
     assert.equal((await findHead(each)).privacy, 'private')
 })
 
-test('a script, a deleted val, an unknown one and a label of nothing are missing alike', async () => {
+test('a script by its name, a deleted val, an unknown one and a label of nothing are missing alike', async () => {
   const alice = await newCaller(server, 'alice')
   const label = (name: string) => `${alice.user.username}--${name}`
   const script = await createVal(alice, { name: 'script' })
   const gone = await createVal(alice, { name: 'gone', type: 'http' })
   await alice.delete(`/v1/vals/${gone.id}`)
-  await assertMissing(label('script'), digitsOf(script), label('gone'), digitsOf(gone), label('never'))
+  assert.equal((await findHead(digitsOf(script))).type, 'script')
+  await assertMissing(label('script'), label('gone'), digitsOf(gone), label('never'))
   await assertMissing(
     '',
     '--',

@@ -9,12 +9,13 @@ import { resolveById, resolveByName, type ResolvedVal } from './resolve-queries.
 interface Resolver {
   readonly db: Db
   readonly environmentKeys: EnvironmentKeys
+  readonly runsPerDayMax: number | null
   readonly observe: Pick<Observations, 'environmentUnreadable'>
 }
 
 /** Which val answers under a label, with all that a runner has to know of it. */
 export async function resolveVal(
-  { db, environmentKeys, observe }: Resolver,
+  { db, environmentKeys, runsPerDayMax, observe }: Resolver,
   label: string,
 ): Promise<ReplyBody<'resolveVal'>> {
   const val = await findLabelledValOrNull(db, label)
@@ -25,7 +26,8 @@ export async function resolveVal(
     observe.environmentUnreadable(val.id, environment.unreadable)
     return { kind: 'unavailable' }
   }
-  return { kind: 'found', head: headOf(val, environment) }
+  const isOverQuota = runsPerDayMax !== null && val.runs_today >= runsPerDayMax
+  return { kind: 'found', head: { ...headOf(val, environment), isOverQuota } }
 }
 
 async function findLabelledValOrNull(db: Db, label: string): Promise<ResolvedVal | null> {
@@ -38,7 +40,7 @@ async function findLabelledValOrNull(db: Db, label: string): Promise<ResolvedVal
   return rows[0] ?? null
 }
 
-function headOf(val: ResolvedVal, { values, revision }: Environment): Head {
+function headOf(val: ResolvedVal, { values, revision }: Environment): Omit<Head, 'isOverQuota'> {
   return {
     valId: val.id,
     ownerId: val.owner_id,

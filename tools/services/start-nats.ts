@@ -11,20 +11,34 @@ export interface NatsOptions {
   folder: string
   /** The one that it had in this folder before, or any free one, unless given. */
   port?: number
+  /** How much it may store, where that does not follow from the room on the disk. */
+  storeBytesMax?: number | undefined
+  /** What makes it one of a cluster; alone, unless given. */
+  member?: NatsMember
   signal?: AbortSignal | undefined
 }
 
+export interface NatsMember {
+  readonly name: string
+  readonly address: string
+  /** The network namespace in which it has that address. */
+  readonly namespace: string
+  /** NATS's own setting of that name. */
+  readonly cluster: object
+}
+
 export async function startNats(options: NatsOptions): Promise<Service> {
-  const { folder, signal } = options
+  const { folder, member, signal } = options
   const store = path.join(folder, 'nats')
   await mkdir(store, { recursive: true })
   const program: Program = { ...nats, folder: await realpath(store) }
   await endLeftovers(program)
   const port = options.port ?? (await rememberPort(folder, 'nats'))
+  const address = `${member?.address ?? '127.0.0.1'}:${port}`
+  const config = await writeConfig(options, { address, store: program.folder })
   const plan: ProcessPlan = {
     ...program,
-    command: findBinary('nats-server'),
-    args: ['--config', await writeConfig(folder, { port, store: program.folder })],
+    ...commandOf(member, ['--config', config]),
     env: { PATH: process.env['PATH'] },
     account: null,
     logPath: path.join(folder, 'nats.log'),
@@ -33,20 +47,36 @@ export async function startNats(options: NatsOptions): Promise<Service> {
     stopTimeoutMs: natsStopTimeoutMs,
   }
   const launch = async () => startProcess(plan, signal)
-  return startService({ url: `nats://127.0.0.1:${port}`, port, program, launch })
+  return startService({ url: `nats://${address}`, port, program, launch })
 }
 
+/** A server that is cut off says nothing; the others send to it until they have missed its answers. */
+const noticeSilence = { ping_interval: '2s', ping_max: 2 }
+
 /** How large a message may be is the one setting that NATS takes from a file only. */
-async function writeConfig(folder: string, { port, store }: { port: number; store: string }) {
+async function writeConfig(
+  { folder, storeBytesMax, member }: NatsOptions,
+  { address, store }: { address: string; store: string },
+): Promise<string> {
   const config = {
-    listen: `127.0.0.1:${port}`,
+    listen: address,
     max_payload: natsPayloadBytesMax,
-    jetstream: { store_dir: store },
+    jetstream: { store_dir: store, ...(storeBytesMax && { max_file_store: storeBytesMax }) },
+    ...(member && { server_name: member.name, cluster: member.cluster, ...noticeSilence }),
   }
   const file = path.join(folder, 'nats.conf')
   // NATS's own format takes JSON as it is.
   await writeFile(file, JSON.stringify(config, null, 2))
   return file
+}
+
+function commandOf(member: NatsMember | undefined, args: readonly string[]) {
+  const command = findBinary('nats-server')
+  if (member === undefined) return { command, args }
+  return {
+    command: findBinary('nsenter'),
+    args: [`--net=/run/netns/${member.namespace}`, command, ...args],
+  }
 }
 
 const nats = { name: 'NATS', commandLine: /^\S*nats-server /, stopSignal: 'SIGTERM' } as const

@@ -18,6 +18,8 @@ export interface PostgresOptions {
   durable: boolean
   /** The folder is not kept anyway, so that making the files need not wait for the disk. */
   temporary?: boolean | undefined
+  /** What else it finds in its environment. */
+  env?: NodeJS.ProcessEnv | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -36,7 +38,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const password = await createCluster({ data, account, sync: durable && !temporary, signal })
   const port = options.port ?? (await rememberPort(folder, 'postgres'))
   const logPath = path.join(folder, 'postgres.log')
-  const plan: ProcessPlan = { ...planPostgres(data, port, durable), account, logPath }
+  const planned = planPostgres(data, port, durable)
+  const plan: ProcessPlan = { ...planned, env: { ...planned.env, ...options.env }, account, logPath }
 
   const launch = async () => {
     // A postmaster killed with -9 leaves its children and its pid file behind; the former hold the shared

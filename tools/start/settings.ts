@@ -15,6 +15,9 @@ export interface StartSettings {
   valsHost: string
   valsPort: number
   valsUrl: string
+  /** Where the runner's metrics are. */
+  statusHost: string
+  statusPort: number
   firstUser: string
   watch: boolean
 }
@@ -30,6 +33,8 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     valsHost: env['VALS_HOST'] || '127.0.0.1',
     valsPort,
     valsUrl: env['VALS_URL'] || `http://localhost:${valsPort}`,
+    statusHost: env['RUNNER_STATUS_HOST'] || '127.0.0.1',
+    statusPort: readPort('RUNNER_STATUS_PORT', env['RUNNER_STATUS_PORT'] || '8082'),
     firstUser: env['VALLEY_FIRST_USER'] || 'me',
     watch: args.includes('--watch'),
   }

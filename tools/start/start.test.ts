@@ -43,12 +43,17 @@ test('a port that is taken is named, with what to do', async () => {
   await once(taken, 'listening')
   const address = taken.address()
   assert.ok(address !== null && typeof address === 'object')
-  const refused = start({ VALLEY_DATA: folder.path, PORT: String(address.port) })
-  assert.equal(await refused.end(), 1)
-  assert.match(
-    refused.output(),
-    new RegExp(`Port ${address.port} is in use.* PORT=${address.port + 10} npm start`),
-  )
+  const free = { PORT: await findFreePort(), VALS_PORT: await findFreePort() }
+  for (const setting of ['PORT', 'VALS_PORT', 'RUNNER_STATUS_PORT']) {
+    const ports = Object.entries({ ...free, [setting]: address.port }).map(([name, port]) => [
+      name,
+      String(port),
+    ])
+    const refused = start({ VALLEY_DATA: folder.path, ...Object.fromEntries(ports) })
+    assert.equal(await refused.end(), 1)
+    const advice = `Port ${address.port} is in use.* ${setting}=${address.port + 10} npm start`
+    assert.match(refused.output(), new RegExp(advice))
+  }
 })
 
 function start(env: NodeJS.ProcessEnv) {

@@ -4,7 +4,7 @@ import { runSql } from '../services/run-sql.ts'
 import { openWorld, type World } from '../world/open-world.ts'
 import { audit } from './faults/audit.ts'
 import { isKind, Load, type LoadTarget, since, writesPerSecond } from './faults/load.ts'
-import { signalTree } from './faults/signal-tree.ts'
+import { signalTree } from '../processes/signal-tree.ts'
 import type { Write } from './faults/write.ts'
 
 const writesPerSecondMin = 200

@@ -1,14 +1,10 @@
 import path from 'node:path'
-import { newKeyText } from '@valley/server/env/keys.ts'
 import { findFreePort } from '../services/find-free-port.ts'
 import { openTemporaryFolder } from '../services/open-temporary-folder.ts'
 import { startServices, type Services } from '../services/start-services.ts'
-import { chooseSandbox } from '../valley-processes/choose-sandbox.ts'
 import { startValleyProcess, type ValleyProcess } from '../valley-processes/start-valley-process.ts'
+import { chooseRunnerEnv, chooseServerEnv, runnerState } from './choose-env.ts'
 import { createPeople, type Tokens } from './create-people.ts'
-
-/** In the runner's own folder. */
-const runnerState = 'state'
 
 export interface WorldOptions {
   /** Settings of the server, over those that it inherits from us. */
@@ -78,26 +74,4 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
     [Symbol.asyncDispose]: async () => opened.disposeAsync(),
   }
-}
-
-async function chooseServerEnv(own: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { PUBLIC_URL: _, ...inherited } = process.env
-  const chosen = {
-    HOST: '127.0.0.1',
-    PORT: String(await findFreePort()),
-    ENVIRONMENT_KEYS: newKeyText('world'),
-  }
-  return { ...inherited, ...chosen, ...own }
-}
-
-/** No database: what the runner is not told it cannot give away. */
-async function chooseRunnerEnv(own: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { DATABASE_URL: _, ENVIRONMENT_KEYS: __, ...inherited } = process.env
-  const chosen = {
-    SANDBOX: chooseSandbox(inherited),
-    VALS_HOST: '127.0.0.1',
-    RUNNER_STATUS_PORT: String(await findFreePort()),
-    RUNNER_FOLDER: runnerState,
-  }
-  return { ...inherited, ...chosen, ...own }
 }

@@ -1,9 +1,11 @@
 import { createSocket } from 'node:dgram'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 
 /*
  * The internet of the attack suite, in a network namespace of its own: a web server that redirects wherever it is told,
- * and a resolver whose names lead wherever they say. It prints the address of ours that each connection came to.
+ * and a resolver whose names lead wherever they say. It prints the address of ours that each connection came to, and
+ * what was posted.
  *
  * Arguments: port, public address, private address.
  */
@@ -13,7 +15,10 @@ let rebound = 0
 
 const server = createServer((request, response) => {
   const [path, target] = (request.url ?? '').split('?')
+  if (request.method === 'POST') printPosted(request)
+  if (path === '/never') return
   if (path === '/to' && target) response.writeHead(302, { location: decodeURIComponent(target) })
+  if (path === '/status' && target) response.writeHead(Number(target))
   response.end(`served at ${request.socket.localAddress ?? ''}\n`)
 })
 server.on('connection', ({ localAddress }) =>
@@ -24,6 +29,14 @@ const resolver = createSocket('udp4')
 resolver.on('message', (question, { port, address }) => resolver.send(answer(question), port, address))
 
 server.listen(Number(port), () => resolver.bind(dnsPort, () => console.log('ready')))
+
+function printPosted(request: IncomingMessage): void {
+  const { url, headers } = request
+  void text(request).then(
+    (body) => console.log(`posted ${JSON.stringify({ url, headers, body })}`),
+    () => undefined,
+  )
+}
 
 /** One question, one address, good for no time at all. Anything but a known name for IPv4 gets an empty answer. */
 function answer(question: Buffer): Buffer {

@@ -10,6 +10,14 @@ export interface StandIn extends AsyncDisposable {
   readonly linkLocalAddress: string
   /** How many connections came to this address. */
   readonly countAt: (address: string) => number
+  /** What was posted to it, wherever it came to. */
+  readonly posted: () => readonly Posted[]
+}
+
+export interface Posted {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 const port = 8_080
@@ -47,6 +55,10 @@ export async function openStandIn(): Promise<StandIn> {
     port,
     ...addresses,
     countAt: (address) => server.lines.filter((line) => line === `came to ${address}`).length,
+    posted: () =>
+      server.lines
+        .filter((line) => line.startsWith('posted '))
+        .map((line) => JSON.parse(line.slice('posted '.length)) as Posted),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Signals a process and those that it started, the parent first, so that no further ones are started. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
   process.kill(pid, signal)
-  for (const child of childrenOf(pid)) process.kill(child, signal)
+  for (const child of childrenOf(pid)) signalIfThere(child, signal)
 }
 
 function childrenOf(parent: number): readonly number[] {
@@ -18,5 +18,13 @@ function parentOf(pid: number): number | null {
   } catch {
     // It has ended meanwhile.
     return null
+  }
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended meanwhile.
   }
 }
