@@ -91,6 +91,7 @@ export default defineConfig({
         'sdk/**/*.test.ts',
         'bus/**/*.test.ts',
         'server/runs/*.test.ts',
+        'server/queue/*.test.ts',
         'server/alerts/*.test.ts',
         'runner/heads/*.test.ts',
       ],

@@ -63,9 +63,23 @@ export const requests = {
   claimRuns: {
     subject: 'runs.claim',
     servedBy: 'servers',
-    request: z.object({ runnerId: Id, claimNumber: Count, wanted: Count.max(1_000) }),
+    request: z.object({
+      runnerId: Id,
+      claimNumber: Count,
+      wanted: Count.max(1_000),
+      /** Of one val no more than this, and none of those of which the runner has more than it can begin. */
+      wantedPerVal: Count.optional(),
+      fullVals: z.array(Id).max(1_000).optional(),
+    }),
     reply: z.discriminatedUnion('kind', [
-      z.object({ kind: z.literal('claimed'), runs: z.array(ClaimedRun) }),
+      z.object({
+        kind: z.literal('claimed'),
+        runs: z.array(ClaimedRun),
+        /** More may be had at once: it was too much for one answer. */
+        isCut: z.boolean(),
+        /** Others are due, and wait because of a bound: there may be room for one whenever a run is over. */
+        othersWait: z.boolean(),
+      }),
       z.object({ kind: z.literal('unavailable') }),
     ]),
   },

@@ -23,6 +23,8 @@ export const limits = {
   /** Of one run's arguments, as JSON in UTF-8. */
   argsMax: 32,
   argsBytesMax: 64 * 1024,
+  /** Arrays and objects in each other, in arguments and in what is returned; deeper ones are kept as text there. */
+  jsonLevelsMax: 100,
   /** Of what a run returned, as JSON; where it was cut, returnValueCut says so. */
   returnValueCharsMax: 64 * 1024,
   /** How long an answer may wait for a run to end. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isDeeperThan } from './json-depth.ts'
 import { limits } from './limits.ts'
 import { listOf, TimedPage } from './lists.ts'
 import type { Operations } from './operation.ts'
@@ -124,10 +125,12 @@ const TailStart = z.object({
     .describe('Go on after the event with this id. The header Last-Event-ID says the same, and wins.'),
 })
 
+const tooDeep = `may be nested ${limits.jsonLevelsMax} levels deep at the most`
 /** Counted as what travels: the JSON of all of them. */
 const Args = z
   .array(Json)
   .max(limits.argsMax)
+  .refine((args) => !isDeeperThan(args, limits.jsonLevelsMax), { error: tooDeep, abort: true })
   .refine(
     (args) => new TextEncoder().encode(JSON.stringify(args)).length <= limits.argsBytesMax,
     `may have ${limits.argsBytesMax} bytes as JSON at the most`,

@@ -37,6 +37,8 @@ export const limits = {
   tickMs: 250,
   /** How long an event loop may go without a turn while a request waits. */
   stallMsMax: 5_000,
+  /** The same for vals that answer no requests: what is run by hand or on a schedule may compute for a while. */
+  quietStallMsMax: 30_000,
   /** A warm worker without a request is asked as often whether it is still turning. */
   idlePingIntervalMs: 5_000,
   /** And may use this much of a processor on average, with nobody having called it. */
@@ -77,6 +79,9 @@ export const limits = {
   /** Claimed and not over. More than one owner may have at once, so that nobody takes all of them. */
   queuedRunsAtOnceMax: 512,
   claimedAtOnceMax: 200,
+  /** Of one val at once, and how many of it may be claimed and not have begun: few, to be lost with this runner. */
+  claimedPerValMax: 32,
+  waitingPerValMax: 8,
   claimTimeoutMs: 3_000,
   /** How often to ask for runs though nobody said that some wait. */
   claimPollMs: 2_000,

@@ -40,11 +40,16 @@ export const limits = {
   walksPerClaimMax: 16,
   /** Owners of whom it is remembered which of their vals had its turn last. */
   turnsRememberedMax: 64,
+  dueLookedAtMax: 1_000,
   wakeIntervalMs: 5,
+  /** Runs of several requests that are enqueued in one statement, and how many such statements at once. */
+  enqueuedAtOnceMax: 200,
+  enqueuesUnderWayMax: 2,
   ownersSeenMax: 10_000,
   /** How old what is known of an owner's queue and of their day may be. */
   standingAgeMaxMs: 1_000,
   usageDaysShown: 30,
+  usageKeptDays: 400,
   queueRetryAfterSeconds: 5,
   endsPerHintMax: 500,
   /** How often whoever waits for a run looks by itself, in case no hint comes. */

@@ -36,7 +36,7 @@ export async function startServer(config: Config, observe: Observations): Promis
   const callers = new CallerCache()
   bus.subscribe('callerChanged', ({ userId }) => void callers.forgetUser(userId))
   const tokenUses = opened.use(new TokenUses(db, observe.tokenUsesLost))
-  const queue = opened.use(new Queue(bus, config))
+  const queue = opened.use(new Queue(db, bus, config))
   const metrics = createMetrics({
     pool,
     callers,

@@ -26,6 +26,8 @@ export interface Signals {
   readonly stop: AbortSignal
   /** The runner shall: what has not begun does not begin. */
   readonly runnerStops: AbortSignal
+  /** From now on it cannot be given to anybody else. */
+  readonly onBegun: () => void
 }
 
 /**
@@ -50,8 +52,9 @@ export async function executeRun(
     return isOurFault(placement.outcome) ? 'not_begun' : report(parts, run, placement.outcome)
   }
   const { worker } = placement
+  signals.onBegun()
   const outcome = await callVal(worker, run, { claimed, mode, stop: signals.stop })
-  if (mode === 'fresh' && outcome.kind === 'returned') kinds.note(head, worker.hasDefault)
+  if (mode === 'fresh' && outcome.kind === 'returned') kinds.note(run.head, worker.hasDefault)
   run.end(outcome)
   workforce.release(worker, run, () => desk.report(run))
   return 'reported'
@@ -103,8 +106,7 @@ async function place(
 
 /** There was no room for it, or what it should have run in went away before it was called. */
 function isOurFault(outcome: Outcome): boolean {
-  if (outcome.kind === 'client_left') return true
-  if (outcome.kind === 'overloaded') return outcome.why !== 'crashing'
+  if (outcome.kind === 'client_left' || outcome.kind === 'overloaded') return true
   return outcome.kind === 'worker_ended' && !isValsFault(outcome.cause)
 }
 

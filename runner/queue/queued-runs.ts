@@ -26,6 +26,8 @@ export class QueuedRuns implements AsyncDisposable {
   #isClaiming = false
   /** Whether more runs may wait than were given last time. */
   #mayWait = true
+  /** Whether some wait because of a bound, and not because there was no room here. */
+  #othersWait = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: QueuedParts) {
@@ -35,9 +37,7 @@ export class QueuedRuns implements AsyncDisposable {
       void this.#claim()
     })
     parts.bus.subscribe('runCanceled', ({ runId }) => parts.held.stop(runId))
-    parts.bus.subscribe('runsEnded', ({ runIds }) => {
-      for (const runId of runIds) parts.held.noteGone(runId)
-    })
+    parts.bus.subscribe('runsEnded', ({ runIds }) => this.#noteEnded(runIds))
     this.#poll()
   }
 
@@ -54,6 +54,14 @@ export class QueuedRuns implements AsyncDisposable {
     const timeout = sleep(limits.stopMsMax, undefined, { signal: late.signal }).catch(() => undefined)
     await Promise.race([Promise.all(this.#underWay), timeout])
     late.abort()
+  }
+
+  /** Once runs of ours are recorded, others of their owner or val may have their place. */
+  #noteEnded(runIds: readonly string[]): void {
+    const ours = runIds.filter((runId) => this.#parts.held.noteGone(runId))
+    if (ours.length === 0 || !this.#othersWait) return
+    this.#mayWait = true
+    void this.#claim()
   }
 
   #poll(): void {
@@ -80,14 +88,20 @@ export class QueuedRuns implements AsyncDisposable {
   }
 
   async #claimOnce(): Promise<void> {
-    const { bus, runnerId, claims, beats } = this.#parts
+    const { bus, runnerId, held, claims, beats } = this.#parts
     const wanted = Math.min(this.#room, limits.claimedAtOnceMax)
     // What comes while this one is under way may not be in its answer: only a hint from here on says so.
     this.#mayWait = false
     const claimNumber = claims.begin()
     const reply = await bus.request(
       'claimRuns',
-      { runnerId, claimNumber, wanted },
+      {
+        runnerId,
+        claimNumber,
+        wanted,
+        wantedPerVal: limits.claimedPerValMax,
+        fullVals: held.valsWaiting(limits.waitingPerValMax),
+      },
       { timeoutMs: limits.claimTimeoutMs },
     )
     if (reply?.kind !== 'claimed') {
@@ -97,13 +111,14 @@ export class QueuedRuns implements AsyncDisposable {
     }
     for (const claimed of reply.runs) this.#take(claimed, claimNumber)
     claims.settle(claimNumber)
-    if (reply.runs.length > 0) this.#mayWait = true
+    this.#othersWait = reply.othersWait
+    if (reply.isCut) this.#mayWait = true
   }
 
   #take(claimed: ClaimedRun, claimNumber: number): void {
     const { held } = this.#parts
     const stop = new AbortController()
-    const entry = held.add(claimed.id, { claimNumber, stop: () => stop.abort() })
+    const entry = held.add(claimed.id, { valId: claimed.valId, claimNumber, stop: () => stop.abort() })
     const running = this.#execute(claimed, entry, stop.signal).finally(() => {
       this.#underWay.delete(running)
       void this.#claim()
@@ -114,7 +129,13 @@ export class QueuedRuns implements AsyncDisposable {
   async #execute(claimed: ClaimedRun, entry: Held, stop: AbortSignal): Promise<void> {
     const { held } = this.#parts
     const runnerStops = this.#runnerStops.signal
-    const state = await executeRun(this.#parts, claimed, { stop, runnerStops })
+    const onBegun = () => {
+      // It was one too many for more of its val to be asked for.
+      if (held.noteBegun(entry) !== limits.waitingPerValMax - 1 || !this.#othersWait) return
+      this.#mayWait = true
+      void this.#claim()
+    }
+    const state = await executeRun(this.#parts, claimed, { stop, runnerStops, onBegun })
     if (state === 'reported') return held.noteReported(claimed.id)
     // Given back at once, it would come back at once.
     await sleep(limits.handBackWaitMs, undefined, { signal: runnerStops }).catch(() => {})
@@ -122,10 +143,11 @@ export class QueuedRuns implements AsyncDisposable {
     held.release(claimed.id, entry)
   }
 
-  /** If nobody takes it, it is lost with this runner's word on it: then it ends as lost, and not in silence. */
+  /** For as long as it takes: it was accepted and has not begun, so that it must not be lost. Only a runner's end ends that. */
   async #handBack(runId: string, claimNumber: number): Promise<void> {
     const { bus, runnerId } = this.#parts
-    for (let tries = 0; tries < limits.handBackTriesMax; tries++) {
+    const isOver = () => this.#runnerStops.signal.aborted
+    for (let triesAtTheEnd = 0; triesAtTheEnd < limits.handBackTriesMax; triesAtTheEnd += isOver() ? 1 : 0) {
       const reply = await bus.request(
         'handBackRuns',
         { runnerId, claimNumber, runIds: [runId] },

@@ -26,7 +26,7 @@ const outcomes: readonly (readonly [Outcome, ReturnType<typeof judge>['status'],
   [{ kind: 'worker_ended', cause: 'spoke_nonsense' }, 'failed', 502, 'WorkerKilled'],
   [{ kind: 'worker_ended', cause: 'boot_failed' }, 'failed', 503, 'BootFailed'],
   [{ kind: 'worker_ended', cause: 'evicted' }, 'failed', 503, 'WorkerKilled'],
-  [{ kind: 'worker_ended', cause: 'stopping' }, 'failed', 503, 'WorkerKilled'],
+  [{ kind: 'worker_ended', cause: 'stopping' }, 'failed', 503, 'RunnerStopped'],
 ]
 
 for (const [outcome, status, httpStatus, name] of outcomes) {

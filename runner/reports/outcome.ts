@@ -107,7 +107,7 @@ const endVerdicts: Readonly<Record<EndCause, Verdict>> = {
   exited: failed(502, 'WorkerExited', 'The val ended its own process, by Deno.exit() or a crash.'),
   stalled: timedOut(
     'WorkerKilled',
-    `The val kept its thread busy for ${limits.stallMsMax / 1_000} s without a pause. Look for an endless loop.`,
+    `The val kept its thread busy without a pause, for ${limits.stallMsMax / 1_000} s if it answers requests and for ${limits.quietStallMsMax / 1_000} s if it does not. Look for an endless loop.`,
   ),
   restless: failed(502, 'WorkerKilled', 'The val went on working hard though nobody had called it.'),
   spoke_nonsense: failed(
@@ -121,7 +121,11 @@ const endVerdicts: Readonly<Record<EndCause, Verdict>> = {
   unused: neededElsewhere,
   evicted: neededElsewhere,
   outdated: neededElsewhere,
-  stopping: neededElsewhere,
+  stopping: failed(
+    503,
+    'RunnerStopped',
+    'The machine that ran this was stopped, as for an update. It may have run in part: run it again if it can bear that.',
+  ),
 }
 
 export function judge(outcome: Outcome): Verdict {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Head } from '@valley/bus/requests.ts'
 import { OpenRun, type RunOrigin } from './open-run.ts'
@@ -50,6 +51,8 @@ export class RunDesk implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // Runs whose workers have just been ended are reported within this turn.
+    await setImmediate()
     this.#tail[Symbol.dispose]()
     await this.#reporter[Symbol.asyncDispose]()
   }

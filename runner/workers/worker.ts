@@ -70,6 +70,7 @@ export class Worker {
   #drainCause: EndCause = 'outdated'
   #drainedByMs = 0
   #pool: Pool | null = null
+  #stallMsMax: number = limits.stallMsMax
   #pingedAtMs = 0
   #cpu: { ms: number | null; atMs: number } = { ms: null, atMs: 0 }
 
@@ -101,6 +102,7 @@ export class Worker {
     this.state = 'loading'
     this.valId = head.valId
     this.ownerId = head.ownerId
+    if (mode === 'fresh' || head.type === 'script') this.#stallMsMax = limits.quietStallMsMax
     const timer = setTimeout(() => this.end('load_timed_out'), limits.loadTimeoutMs)
     // Its folder is gone if it ended meanwhile; anything else, such as a full disk, is no fault of the val's either.
     await this.#writeVal(head).catch(() => this.end('boot_failed'))
@@ -175,7 +177,7 @@ export class Worker {
     if (this.state === 'draining' && nowMs > this.#drainedByMs && !this.runs.hasQueued)
       this.end(this.#drainCause)
     // Before anything else: a val that answered and then went into a loop has no run under way.
-    if (this.#pings.silentMs(nowMs) > limits.stallMsMax) return this.end('stalled')
+    if (this.#pings.silentMs(nowMs) > this.#stallMsMax) return this.end('stalled')
     this.runs.expire(nowMs)
     const isAsked = this.runs.size > 0 || this.state === 'loading'
     if (!isAsked && nowMs - this.#pingedAtMs < limits.idlePingIntervalMs) return

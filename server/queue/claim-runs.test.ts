@@ -297,3 +297,25 @@ async function waitingForAdvisoryLocks(): Promise<number> {
     SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()`.execute(db)
   return rows.length
 }
+
+test('whoever was not given all that there is for them is told to ask again, and nobody else', async () => {
+  const [single = '', many = ''] = newIds(2)
+  await insertWaiting(db, { ownerId: single, valId: newId() })
+  await insertWaiting(db, { ownerId: many, valId: newId(), count: 150 })
+  const desk = new ClaimDesk({ ownerRunsMax: 140, valRunsMax: 140 })
+  const runnerId = newId()
+  const claim = async (claimNumber: number, wanted: number) => {
+    const reply = await desk.claim(db, { runnerId, claimNumber, wanted })
+    assert.ok(reply.kind === 'claimed')
+    return { given: reply.runs.length, isCut: reply.isCut, othersWait: reply.othersWait }
+  }
+  assert.deepEqual(await claim(1, 200), { given: 101, isCut: true, othersWait: false })
+  assert.deepEqual(await claim(2, 10), { given: 10, isCut: true, othersWait: false })
+  assert.deepEqual(
+    await claim(3, 200),
+    { given: 30, isCut: false, othersWait: true },
+    'its owner is at the bound',
+  )
+  await sql`DELETE FROM queue WHERE runner_id IS NOT NULL`.execute(db)
+  assert.deepEqual(await claim(4, 200), { given: 10, isCut: false, othersWait: false })
+})

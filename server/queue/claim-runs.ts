@@ -1,9 +1,11 @@
 import type { ClaimedRun } from '@valley/bus/claimed-run.ts'
 import type { ReplyBody, RequestBody } from '@valley/bus/requests.ts'
+import { limits as contractLimits } from '@valley/contract/limits.ts'
 import { lowestId } from '../database/ids.ts'
 import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
 import { RecentMap } from '../recent-map.ts'
+import { selectAnyDue } from './queries.ts'
 import { claim, type ClaimedRow } from './transitions.ts'
 
 export interface ClaimBounds {
@@ -32,12 +34,15 @@ export class ClaimDesk {
       isNextLap ||= this.#lastOwner <= from
       const hasSeenAll = rows.at(-1)?.val_id !== null || (isNextLap && this.#lastOwner >= startedAfter)
       if (claimed.length > 0 || hasSeenAll || walks === limits.walksPerClaimMax) {
-        return { kind: 'claimed', runs: claimed.map(toClaimed) }
+        const runs = claimed.map(toClaimed)
+        const isCut = isFull(runs, asked)
+        return { kind: 'claimed', runs, isCut, othersWait: !isCut && (await isAnyDue(db)) }
       }
     }
   }
 
-  async #walk(db: Db, { runnerId, claimNumber, wanted }: RequestBody<'claimRuns'>) {
+  async #walk(db: Db, asked: RequestBody<'claimRuns'>) {
+    const { runnerId, claimNumber, wanted, wantedPerVal = wanted, fullVals = [] } = asked
     const { rows } = await claim(db, {
       runner_id: runnerId,
       claim_number: claimNumber,
@@ -47,6 +52,8 @@ export class ClaimDesk {
       val_runs_max: this.#bounds.valRunsMax,
       after_owner: this.#lastOwner,
       after_vals: JSON.stringify(Object.fromEntries(this.#lastVals.entries())),
+      val_wanted: wantedPerVal,
+      except_vals: fullVals,
     })
     // In the order of the turns: the next walk begins after whoever is last here.
     for (const { owner_id, val_id } of rows) {
@@ -55,6 +62,30 @@ export class ClaimDesk {
     }
     return rows
   }
+}
+
+/** Whether the number, the bytes or somebody's share of either may have kept others out. */
+function isFull(runs: readonly ClaimedRun[], asked: RequestBody<'claimRuns'>): boolean {
+  const wanted = Math.min(asked.wanted, limits.claimedAtOnceMax)
+  const perValMax = asked.wantedPerVal ?? wanted
+  const bytesEach = runs.map(({ args }) => (args.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(args))))
+  const bytes = bytesEach.reduce((sum, each) => sum + each, contractLimits.argsBytesMax)
+  return runs.length >= wanted || bytes > limits.claimedArgsBytesMax || hasWholeShare(runs, wanted, perValMax)
+}
+
+/** As claim_runs shares out: among the owners who were given something, and among the vals of each. */
+function hasWholeShare(runs: readonly ClaimedRun[], wanted: number, perValMax: number): boolean {
+  const owners = [...Map.groupBy(runs, ({ ownerId }) => ownerId).values()]
+  return owners.some((ofOwner) => {
+    const vals = [...Map.groupBy(ofOwner, ({ valId }) => valId).values()]
+    const share = Math.ceil(Math.ceil(wanted / owners.length) / vals.length)
+    return vals.some((ofVal) => ofVal.length >= Math.min(share, perValMax))
+  })
+}
+
+async function isAnyDue(db: Db): Promise<boolean> {
+  const [found] = (await selectAnyDue(db, { limit: limits.dueLookedAtMax })).rows
+  return found?.is_due ?? false
 }
 
 function toClaimed({ run_id, owner_id, val_id, source, args }: ClaimedRow): ClaimedRun {

@@ -15,15 +15,14 @@ export interface NewRun {
 
 /** Within the given transaction. Returns the ids that were taken; a val that is gone gets none. */
 export async function enqueueRuns(db: Db, runs: readonly NewRun[]): Promise<readonly string[]> {
-  if (runs.length === 0) return []
-  const { rows } = await enqueue(db, { runs: storableJson(runs.map(toRow)) })
-  return rows.map(({ id }) => id)
+  return (await enqueueRows(db, runs)).map(({ id }) => id)
 }
 
-/** The same for one, with what there is to say of it; null if the val is gone or not the owner's. */
-export async function enqueueRunOrNull(db: Db, run: NewRun): Promise<EnqueuedRow | null> {
-  const { rows } = await enqueue(db, { runs: storableJson([toRow(run)]) })
-  return rows[0] ?? null
+/** The same, with what there is to say of each. */
+export async function enqueueRows(db: Db, runs: readonly NewRun[]): Promise<readonly EnqueuedRow[]> {
+  if (runs.length === 0) return []
+  const { rows } = await enqueue(db, { runs: storableJson(runs.map(toRow)) })
+  return rows
 }
 
 function toRow({ retry, args: given, ...rest }: NewRun) {

@@ -7,7 +7,6 @@ import { inTransaction } from '../in-transaction.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
 import { findOwnVal, findOwnValOrHide, lockOwnValOrHide } from '../vals/find-val.ts'
-import { enqueueRunOrNull } from './enqueue.ts'
 import { presentQueued } from './present-queued.ts'
 import { selectRetryPolicy, upsertRetryPolicy } from './queries.ts'
 import { cancel } from './transitions.ts'
@@ -16,7 +15,7 @@ export const runVal: Handler<'runVal'> = async (context, caller, { params, query
   const { args = [], retry } = body
   const run = { id: newId(), ownerId: caller.id, valId: params.val_id, source: 'api', args } as const
   await context.queue.allowance.require(context.db, caller.id)
-  const row = await enqueueRunOrNull(context.db, { ...run, retry: retry && toMs(retry) })
+  const row = await context.queue.enqueue(context, { ...run, retry: retry && toMs(retry) })
   if (row === null) throw await noSuchVal(context, caller, params.val_id)
   context.afterCommit(() => context.queue.wake())
   const location = `${context.baseUrl}/v1/runs/${run.id}`

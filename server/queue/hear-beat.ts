@@ -19,8 +19,9 @@ export async function hearBeat(db: Db, told: RequestBody<'beat'>): Promise<Heard
     abandoned.length > 0 ? (await giveBackClaims(db, { runner_id, claim_numbers: abandoned })).rows : []
   const { rows } = await selectRunsOfRunner(db, { runner_id })
   const forgotten = findForgotten(told, rows)
+  const settled = { runner_id, claims_settled: told.claimsSettled }
   const lost =
-    forgotten.length > 0 ? await loseRuns(db, loseForgottenRuns, { runner_id, run_ids: forgotten }) : []
+    forgotten.length > 0 ? await loseRuns(db, loseForgottenRuns, { ...settled, run_ids: forgotten }) : []
   const held = new Set(rows.map(({ run_id }) => run_id))
   const known = new Set(told.runIds)
   return {

@@ -13,6 +13,14 @@ export const selectRunsOfRunner = statement<{ runner_id: string }, HeldRow>(
     SELECT run_id, claim_number, cancel_requested FROM queue WHERE runner_id = ${arg('runner_id')}`,
 )
 
+/** Whether a run is due, among so many that wait. */
+export const selectAnyDue = statement<{ limit: number }, { is_due: boolean }>(
+  (arg) => sql<{ is_due: boolean }>`
+    SELECT EXISTS (SELECT FROM (
+      SELECT due_at FROM queue WHERE runner_id IS NULL LIMIT ${arg('limit')}
+    ) w WHERE w.due_at <= now()) AS is_due`,
+)
+
 export interface RunnerRow {
   readonly runner_id: string
   readonly beat: string

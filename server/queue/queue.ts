@@ -3,7 +3,10 @@ import { newId } from '../database/ids.ts'
 import { limits } from '../limits.ts'
 import { RunAllowance, type RunBounds } from '../usage/run-allowance.ts'
 import { RunWaits } from './run-waits.ts'
-import type { EndedRow } from './transitions.ts'
+import type { Db } from '../database/statement.ts'
+import { enqueueRows, type NewRun } from './enqueue.ts'
+import { EnqueueTogether } from './enqueue-together.ts'
+import type { EndedRow, EnqueuedRow } from './transitions.ts'
 import { Waker } from './waker.ts'
 
 /** The queue as this server's requests see it: is there room, tell the runners, wait for an end. */
@@ -13,12 +16,23 @@ export class Queue implements Disposable {
   readonly #bus: Pick<Bus, 'publish'>
   readonly #senderId = newId()
   readonly #waker: Waker
+  readonly #together: EnqueueTogether
 
-  constructor(bus: Pick<Bus, 'publish' | 'subscribe'>, bounds: RunBounds) {
+  constructor(db: Db, bus: Pick<Bus, 'publish' | 'subscribe'>, bounds: RunBounds) {
+    this.#together = new EnqueueTogether(db)
     this.#bus = bus
     this.allowance = new RunAllowance(bounds)
     this.waits = new RunWaits(bus)
     this.#waker = new Waker(bus, this.#senderId)
+  }
+
+  /** One run, together with those of other requests; in a transaction, with that. null: there is no such val of theirs. */
+  async enqueue(
+    { db, root }: { readonly db: Db; readonly root: Db },
+    run: NewRun,
+  ): Promise<EnqueuedRow | null> {
+    if (db === root) return this.#together.add(run)
+    return (await enqueueRows(db, [run]))[0] ?? null
   }
 
   /** Runs wait: tells runners. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { newId } from '../database/ids.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { recordReports } from '../runs/record-reports.ts'
@@ -14,14 +15,7 @@ import { loseRuns } from './lose-runs.ts'
 import { audit } from './testing/audit.ts'
 import { claimMessage, reportMessage } from './testing/messages.ts'
 import { emptyModel, type EndStatus, type ModelRun, runningOf } from './testing/model.ts'
-import {
-  forgetAll,
-  readRuns,
-  readStatusChanges,
-  type Real,
-  reportBy,
-  watchStatuses,
-} from './testing/real.ts'
+import { forgetAll, readRuns, readStatusChanges, type Real, reportBy, watchStatuses } from './testing/real.ts'
 import { type Course, runnerCount, steps } from './testing/steps.ts'
 import { cancel, type EndedRow, giveBackRuns, loseRunsOfRunner } from './transitions.ts'
 
@@ -97,20 +91,22 @@ function chainOf(run: ModelRun): readonly ModelRun[] {
 }
 
 test('a hand back that comes late is not about a run that came back to the same runner', async () => {
-  const { course, real } = await openCourse()
+  const { real } = await openCourse()
   const [id, runnerId] = [newId(), newId()]
   await enqueueOne(id)
-  const claim = async (claimNumber: number) => real.desk.claim(db, { runnerId, claimNumber, wanted: 1 })
+  const claim = async (claimNumber: number) => {
+    const reply = await real.desk.claim(db, { runnerId, claimNumber, wanted: 1 })
+    return reply.kind === 'claimed' ? reply.runs.map((run) => run.id) : assert.fail()
+  }
   const handBackOf = async (claim_number: number) =>
     giveBackRuns(db, { runner_id: runnerId, claim_number, run_ids: [id] })
-  assert.partialDeepStrictEqual(await claim(1), { runs: [{ id }] })
+  assert.deepEqual(await claim(1), [id])
   await handBackOf(1)
-  assert.partialDeepStrictEqual(await claim(2), { runs: [{ id }] })
+  assert.deepEqual(await claim(2), [id])
   await handBackOf(1)
-  assert.deepEqual(await claim(3), { kind: 'claimed', runs: [] }, 'it is under way')
+  assert.deepEqual(await claim(3), [], 'it is under way')
   await handBackOf(2)
-  assert.partialDeepStrictEqual(await claim(4), { runs: [{ id }] })
-  assert.equal(course.runs.size, 0)
+  assert.deepEqual(await claim(4), [id])
 })
 
 test('what others say of a run in the same batch does not hide what its own runner says', async () => {
@@ -130,6 +126,27 @@ test('what others say of a run in the same batch does not hide what its own runn
   }
 })
 
+test('a run ends also if what its runner says of it cannot be kept', async () => {
+  const { real } = await openCourse()
+  const ids = [newId(), newId(), newId()]
+  const runnerId = newId()
+  for (const id of ids) await enqueueOne(id)
+  await real.desk.claim(db, { runnerId, claimNumber: 1, wanted: 3 })
+  const [good = '', bad = '', strange = ''] = ids
+  const { ended, faults } = await recordReports(db, [
+    report(runnerId, good, 'succeeded'),
+    { ...report(runnerId, bad, 'failed'), memoryPeakBytes: 2 ** 70 },
+    { ...report(runnerId, strange, 'succeeded'), returnValue: { 'nul \0': ['half \ud800', '\\u0000'] } },
+  ])
+  assert.deepEqual(new Set(ended.map(({ id }) => id)), new Set(ids))
+  assert.equal(faults.length, 1)
+  const stored = new Map((await readRuns(db)).map((run) => [run.id, run]))
+  assert.deepEqual([stored.get(bad)?.status, stored.get(bad)?.error?.name], ['failed', 'NotKept'])
+  const { rows } = await sql<{ return_value: unknown }>`
+    SELECT return_value FROM run_details WHERE id = ${strange}`.execute(db)
+  assert.deepEqual(rows[0]?.return_value, { 'nul \ufffd': ['half \ufffd', '\\u0000'] })
+})
+
 async function enqueueOne(id: string, retry: NewRun['retry'] = null): Promise<void> {
   const run = { id, ownerId: val.ownerId, valId: val.id, source: 'api', args: null, retry } as const
   assert.deepEqual(await enqueueRuns(db, [run]), [id])
@@ -137,7 +154,8 @@ async function enqueueOne(id: string, retry: NewRun['retry'] = null): Promise<vo
 
 /** Of what can happen to a run at one moment, each on a connection of its own; true: this ended it. */
 const happenings = {
-  reported: async (id, runnerId) => isEnded(id, (await recordReports(db, [report(runnerId, id, 'failed')])).ended),
+  reported: async (id, runnerId) =>
+    isEnded(id, (await recordReports(db, [report(runnerId, id, 'failed')])).ended),
   'reported as canceled': async (id, runnerId) =>
     isEnded(id, (await recordReports(db, [report(runnerId, id, 'canceled')])).ended),
   'reported by another': async (id) =>
@@ -199,4 +217,30 @@ test('of all that happens to a run at the same time, one thing ends it, and one 
     }),
     { numRuns: 150, interruptAfterTimeLimit: 40_000 },
   )
+})
+
+test('a run that is canceled while it is claimed is either canceled or given, and never both', async () => {
+  for (let round = 0; round < 25; round++) {
+    const { real } = await openCourse()
+    const ids = Array.from({ length: 4 }, newId)
+    for (const id of ids) await enqueueOne(id)
+    const claims = Array.from({ length: 4 }, async (_, at) =>
+      real.desk.claim(db, { runnerId: newId(), claimNumber: at, wanted: 1 }),
+    )
+    const cancels = ids.map(async (id) => {
+      const { rows } = await cancel(db, { run_id: id, owner_id: val.ownerId })
+      return rows[0]?.state === 'canceled' ? [id] : []
+    })
+    const replies = await Promise.all(claims)
+    const given = replies.flatMap((reply) => (reply.kind === 'claimed' ? reply.runs.map(({ id }) => id) : []))
+    const canceled = new Set((await Promise.all(cancels)).flat())
+    assert.deepEqual(
+      given.filter((id) => canceled.has(id)),
+      [],
+    )
+    for (const { id, status, cancel_requested } of await readRuns(db)) {
+      assert.equal(status, canceled.has(id) ? 'canceled' : 'queued')
+      assert.equal(cancel_requested, canceled.has(id) ? null : true)
+    }
+  }
 })

@@ -68,6 +68,8 @@ interface ClaimArgs {
   after_owner: string
   /** JSON: for an owner, the val after which it is the next one's turn. */
   after_vals: string
+  val_wanted: number
+  except_vals: readonly string[]
 }
 
 export interface ClaimedRow {
@@ -89,7 +91,8 @@ export interface WalkEnd {
 export const claim = statement<ClaimArgs, ClaimedRow | WalkEnd>(
   (arg) => sql<ClaimedRow | WalkEnd>`
     SELECT * FROM claim_runs(${arg('runner_id')}, ${arg('claim_number')}, ${arg('wanted')}, ${arg('bytes_max')},
-      ${arg('owner_runs_max')}, ${arg('val_runs_max')}, ${arg('after_owner')}, ${arg('after_vals')}::jsonb)`,
+      ${arg('owner_runs_max')}, ${arg('val_runs_max')}, ${arg('after_owner')}, ${arg('after_vals')}::jsonb,
+      ${arg('val_wanted')}, ${arg('except_vals')}::uuid[])`,
 )
 
 /** A sign of life. */
@@ -166,27 +169,27 @@ export interface EndedRow {
 }
 
 /**
- * Writes down how runs ended whose rows were deleted in `ending` (the rows of queue), as `said` says of each: run_id,
- * status, error, version, started_at, ended_at, logs, timings, memory_peak_bytes, return_value, return_value_cut, retry_id. One that
- * failed and may be tried again is enqueued under retry_id, for as long as its val is there.
+ * Writes down how runs ended, from `ends`: the deleted row of queue and what is said of it, which is status, error,
+ * version_run, started_at, ended_at, logs, timings, memory_peak_bytes, return_value, return_value_cut, retry_id. One
+ * that failed and may be tried again is enqueued under retry_id, for as long as its val is there. All along indexes:
+ * what is joined to a batch by itself costs its square.
  */
 const writeEnds = sql`ended AS (
-    UPDATE runs r SET status = s.status, error = s.error, version = coalesce(s.version, r.version),
-      started_at = s.started_at, ended_at = s.ended_at
-    FROM said s JOIN ending e ON e.run_id = s.run_id WHERE r.id = s.run_id
-    RETURNING r.id, r.status, r.owner_id, r.val_id, r.source, r.version, r.error, r.started_at, r.ended_at
+    UPDATE runs r SET status = e.status, error = e.error, version = coalesce(e.version_run, r.version),
+      started_at = e.started_at, ended_at = e.ended_at
+    FROM ends e WHERE r.id = e.run_id
+    RETURNING r.id, r.status, r.owner_id, r.val_id, r.source, r.version, r.error, r.started_at, r.ended_at,
+      e.logs, e.timings, e.memory_peak_bytes, e.return_value, e.return_value_cut
   ), counted AS (${countRuns(sql`ended`)}
   ), details AS (
     INSERT INTO run_details AS d (id, owner_id, logs, timings, memory_peak_bytes, return_value, return_value_cut)
-    SELECT e.id, e.owner_id, s.logs, s.timings, s.memory_peak_bytes, s.return_value, s.return_value_cut
-    FROM ended e JOIN said s ON s.run_id = e.id
+    SELECT id, owner_id, logs, timings, memory_peak_bytes, return_value, return_value_cut FROM ended
     ON CONFLICT (id) DO UPDATE SET logs = excluded.logs, timings = excluded.timings,
       memory_peak_bytes = excluded.memory_peak_bytes, return_value = excluded.return_value,
       return_value_cut = excluded.return_value_cut
   ), retried AS (
-    SELECT s.retry_id, e.*, v.version FROM ending e JOIN said s ON s.run_id = e.run_id
-      JOIN vals v ON v.id = e.val_id AND v.owner_id = e.owner_id
-    WHERE s.status IN ('failed', 'timed_out') AND e.attempt < e.attempts AND NOT e.cancel_requested
+    SELECT e.*, v.version FROM ends e JOIN vals v ON v.id = e.val_id AND v.owner_id = e.owner_id
+    WHERE e.status IN ('failed', 'timed_out') AND e.attempt < e.attempts AND NOT e.cancel_requested
     FOR KEY SHARE OF v
   ), retry_history AS (
     INSERT INTO runs (id, owner_id, val_id, parent_id, version, source, status)
@@ -201,7 +204,9 @@ const writeEnds = sql`ended AS (
         least(backoff_ms * 2 ^ (attempt - 1), ${sql.lit(retryPauseMsMax())}) / 1000.0),
       args_bytes, attempt + 1, attempts, backoff_ms FROM retried
   )
-  SELECT e.*, EXISTS (SELECT FROM retried t WHERE t.run_id = e.id) AS is_retried FROM ended e`
+  SELECT e.id, e.status, e.owner_id, e.val_id, e.source, e.version, e.error,
+    e.id IN (SELECT t.run_id FROM retried t) AS is_retried
+  FROM ended e`
 
 function retryPauseMsMax(): number {
   return 24 * 60 * 60_000
@@ -211,19 +216,21 @@ function retryPauseMsMax(): number {
 export const endReported = statement<{ reports: string }, EndedRow>(
   (arg) => sql<EndedRow>`
     WITH said AS MATERIALIZED (
-      SELECT DISTINCT ON (r.id) r.id AS run_id, r."runnerId" AS runner_id, r.version, r.status, r.error, r.timings,
-        to_timestamp(r."startedAtMs" / 1000.0) AS started_at, to_timestamp(r."endedAtMs" / 1000.0) AS ended_at, r.logs,
-        r."memoryPeakBytes" AS memory_peak_bytes, r."returnValue" AS return_value,
+      SELECT r.id AS run_id, r."runnerId" AS runner_id, r.version AS version_run, r.status, r.error,
+        to_timestamp(r."startedAtMs" / 1000.0) AS started_at, to_timestamp(r."endedAtMs" / 1000.0) AS ended_at,
+        r.logs, r.timings, r."memoryPeakBytes" AS memory_peak_bytes, r."returnValue" AS return_value,
         r."returnValueCut" AS return_value_cut, r."retryId" AS retry_id
       FROM jsonb_to_recordset(${arg('reports')}::jsonb) AS r(
         id uuid, "runnerId" uuid, version integer, status run_status, error jsonb, timings jsonb,
         "startedAtMs" bigint, "endedAtMs" bigint, logs jsonb, "memoryPeakBytes" bigint, "returnValue" jsonb,
         "returnValueCut" boolean, "retryId" uuid)
     ), locked AS (
-      SELECT q.run_id FROM queue q JOIN said s ON q.run_id = s.run_id AND q.runner_id = s.runner_id
+      SELECT s.* FROM said s JOIN queue q ON q.run_id = s.run_id AND q.runner_id = s.runner_id
       ORDER BY q.run_id FOR UPDATE OF q
-    ), ending AS (
-      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id RETURNING q.*
+    ), ends AS (
+      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id
+      RETURNING q.*, l.version_run, l.status, l.error, l.started_at, l.ended_at, l.logs, l.timings,
+        l.memory_peak_bytes, l.return_value, l.return_value_cut, l.retry_id
     ), ${writeEnds}`,
 )
 
@@ -238,11 +245,11 @@ function loseStatement<Args extends object>(
         SELECT run_id FROM queue WHERE ${which(arg)} ORDER BY run_id LIMIT ${arg('limit')} FOR UPDATE
       ), ending AS (
         DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id RETURNING q.*
-      ), said AS (
-        SELECT e.run_id, CASE WHEN e.cancel_requested THEN 'canceled'::run_status ELSE 'failed' END AS status,
+      ), ends AS (
+        SELECT e.*, CASE WHEN e.cancel_requested THEN 'canceled'::run_status ELSE 'failed' END AS status,
           CASE WHEN e.cancel_requested THEN ${sql.lit(JSON.stringify(canceledError))}::jsonb
             ELSE ${arg('error')}::jsonb END AS error,
-          NULL::integer AS version, e.claimed_at AS started_at, now() AS ended_at, NULL::jsonb AS logs,
+          NULL::integer AS version_run, e.claimed_at AS started_at, now() AS ended_at, NULL::jsonb AS logs,
           NULL::jsonb AS timings, NULL::bigint AS memory_peak_bytes, NULL::jsonb AS return_value,
           NULL::boolean AS return_value_cut,
           (${arg('retry_ids')}::uuid[])[row_number() OVER (ORDER BY e.run_id)] AS retry_id
@@ -255,6 +262,13 @@ export const loseRunsOfRunner = loseStatement<{ runner_id: string }>(
   (arg) => sql`runner_id = ${arg('runner_id')}`,
 )
 
-export const loseForgottenRuns = loseStatement<{ runner_id: string; run_ids: readonly string[] }>(
-  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}`,
+interface Forgotten {
+  runner_id: string
+  claims_settled: number
+  run_ids: readonly string[]
+}
+
+export const loseForgottenRuns = loseStatement<Forgotten>(
+  (arg) => sql`run_id = ANY(${arg('run_ids')}::uuid[]) AND runner_id = ${arg('runner_id')}
+    AND claim_number <= ${arg('claims_settled')}`,
 )

@@ -24,10 +24,29 @@ export async function recordReports(db: Db, reports: readonly RunReport[]): Prom
     return await recordTogether(db, reports)
   } catch (error) {
     if (!isAboutData(error)) throw error
-    if (reports.length === 1) return { ...nothing, faults: [error] }
+    const [first, ...others] = reports
+    if (first === undefined || others.length === 0) return recordBare(db, first, error)
     const half = Math.ceil(reports.length / 2)
     return add(await recordReports(db, reports.slice(0, half)), await recordReports(db, reports.slice(half)))
   }
+}
+
+/** A run that was queued has to end, also if what it printed or returned cannot be kept. */
+async function recordBare(db: Db, report: RunReport | undefined, fault: unknown): Promise<Recorded> {
+  if (report === undefined || report.source === 'http') return { ...nothing, faults: [fault] }
+  const bare = {
+    ...report,
+    error: report.error && { name: 'NotKept', message: 'Why it did not succeed could not be kept.' },
+    returnValue: 'What it printed and returned could not be kept.',
+    returnValueCut: true,
+    logs: [],
+    memoryPeakBytes: null,
+  }
+  const ended = await endQueued(db, [bare]).catch((error: unknown) => {
+    if (isAboutData(error)) return nothing
+    throw error
+  })
+  return { ...ended, faults: [fault] }
 }
 
 async function recordTogether(db: Db, reports: readonly RunReport[]): Promise<Recorded> {

@@ -1,12 +1,10 @@
 /** JSON that jsonb takes: it has no NUL and no half of a surrogate pair, either of which code may well print. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
-  // JSON.stringify escapes both, so that their absence shows without a walk through the value.
+  // JSON.stringify escapes both, in names as in values, and whole pairs never. What cannot be kept is shown as the
+  // replacement character; an escaped backslash is stepped over with what it escapes.
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storableText(part) : part))
-}
-
-/** What cannot be kept is shown as the replacement character. */
-function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\u{FFFD}')
+  return json.replaceAll(/\\(?:u(?:0000|d[89a-f]..)|[^])/g, (escape) =>
+    escape.length > 2 ? '\u{FFFD}' : escape,
+  )
 }

@@ -57,11 +57,9 @@ function keyOf(valId: string, plannedAt: Date): string {
 /** How many of the runs that each owner is to get they may have. */
 async function takeRoom(tx: Db, steps: readonly Step[], allowance: Allowance): Promise<Map<string, number>> {
   const fired = steps.filter(({ firings }) => firings.some(({ outcome }) => outcome === 'fired'))
-  const room = new Map<string, number>()
-  for (const [ownerId, wanted] of Map.groupBy(fired, ({ schedule }) => schedule.owner_id)) {
-    room.set(ownerId, await allowance.take(tx, ownerId, wanted.length))
-  }
-  return room
+  const byOwner = Map.groupBy(fired, ({ schedule }) => schedule.owner_id)
+  const wanted = new Map([...byOwner].map(([ownerId, runs]) => [ownerId, runs.length]))
+  return new Map(await allowance.take(tx, wanted))
 }
 
 /** Runs beyond the room of their owner are refused. */

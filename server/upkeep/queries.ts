@@ -42,6 +42,16 @@ export const deleteOldKeys = statement<{ limit: number }, { key_hash: Buffer }>(
 )
 
 /** What became of planned times is known for as long as the runs are. */
+export const deleteOldUsage = statement<{ days: number; limit: number }, { rows: number }>(
+  (arg) => sql<{ rows: number }>`
+    WITH gone AS (
+      DELETE FROM usage WHERE (owner_id, day) IN (
+        SELECT owner_id, day FROM usage WHERE day < ${today} - ${arg('days')}::integer
+        ORDER BY day LIMIT ${arg('limit')})
+      RETURNING 1
+    ) SELECT count(*)::integer AS rows FROM gone`,
+)
+
 export const deleteOldFirings = statement<{ days: number; limit: number }, { rows: number }>(
   (arg) => sql<{ rows: number }>`
     WITH gone AS (
@@ -122,7 +132,20 @@ const purgeRuns = statement<PurgeArgs, { rows: number }>(
     SELECT count(*)::integer AS rows FROM gone`,
 )
 
+/** What waits and what runs: each has an index of its own. */
+function purgeQueue(state: RawBuilder<unknown>) {
+  return purge(
+    'queue',
+    'run_id',
+    (arg) => sql`owner_id = ${arg('owner_id')} AND val_id = ${arg('val_id')} AND ${state}`,
+  )
+}
+
 export const purges = {
+  // Before their history: what runs learns of it with its runner's next beat, and what waits never begins.
+  queueWaiting: purgeQueue(sql`runner_id IS NULL`),
+  queueRunning: purgeQueue(sql`runner_id IS NOT NULL`),
+  retryPolicies: purge('retry_policies', 'val_id', (arg) => sql`val_id = ${arg('val_id')}`),
   versions: purgeVersions,
   likes: purge('likes', 'user_id, val_id', (arg) => sql`val_id = ${arg('val_id')}`),
   comments: purge('comments', 'id', (arg) => sql`val_id = ${arg('val_id')}`),

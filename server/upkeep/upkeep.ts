@@ -72,6 +72,10 @@ async function keepHouse(round: Round, retention: queries.Retention) {
     const [deleted] = (await queries.deleteOldFirings(db, { days: retention.runRetentionDays, limit })).rows
     return deleted?.rows ?? 0
   })
+  const usageDeleted = await inBatches(round, async (limit) => {
+    const [deleted] = (await queries.deleteOldUsage(db, { days: limits.usageKeptDays, limit })).rows
+    return deleted?.rows ?? 0
+  })
   const { valsPurged, errors } = await purgeDeletedVals(round)
   const codesDeleted = await deleteReleasedCodes(round)
   if (errors.length > 0)
@@ -80,6 +84,7 @@ async function keepHouse(round: Round, retention: queries.Retention) {
     partitionsDropped: partitions?.dropped ?? 0,
     keysDeleted,
     firingsDeleted,
+    usageDeleted,
     valsPurged,
     codesDeleted,
   }

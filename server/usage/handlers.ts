@@ -1,11 +1,11 @@
 import type { UsageDay } from '@valley/contract/usage.ts'
 import { limits } from '../limits.ts'
 import type { Handler } from '../reply.ts'
-import { countRunning, type DayRow, selectDays, selectStanding } from './queries.ts'
+import { countRunning, type DayRow, selectDays, selectStandings } from './queries.ts'
 
 export const getMyUsage: Handler<'getMyUsage'> = async ({ db, bounds }, { id }) => {
   const [[standing], { rows: days }, [running]] = await Promise.all([
-    selectStanding(db, { owner_id: id, limit: bounds.queuedRunsPerOwnerMax }).then(({ rows }) => rows),
+    selectStandings(db, { owner_ids: [id], limit: bounds.queuedRunsPerOwnerMax }).then(({ rows }) => rows),
     selectDays(db, { owner_id: id, limit: limits.usageDaysShown }),
     countRunning(db, { owner_id: id }).then(({ rows }) => rows),
   ])

@@ -6,7 +6,7 @@ export interface DenoApi {
   exit(this: void, code: number): never
   inspect(this: void, value: unknown, options: object): string
   readTextFile(path: string): Promise<string>
-  readonly env: { set(name: string, value: string): void }
+  readonly env: { set(name: string, value: string): void; toObject(): Record<string, string> }
   readonly permissions: { revoke(permission: { name: string; path: string }): Promise<unknown> }
 }
 

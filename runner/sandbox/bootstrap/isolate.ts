@@ -7,7 +7,9 @@ import { captureUncaught } from './capture-uncaught.ts'
 import type { RunScope } from './handler.ts'
 import { importVal } from './load-val.ts'
 import { createReturnWriter, runCall } from './run-call.ts'
-import type { FromIsolate, ToIsolate } from './isolates.ts'
+import type { FromIsolate } from './from-isolate.ts'
+import type { ToIsolate } from './isolates.ts'
+import { ownProcess } from './own-process.ts'
 
 /*
  * The program of an isolate that is there for one run: it is told what to import and what to call, once, and says what
@@ -29,6 +31,7 @@ const writeReturn = createReturnWriter(scope.Deno.inspect, () => returnValueChar
 const print = captureConsole({ send: post, getScope: () => run, inspect: scope.Deno.inspect })
 captureUncaught(print)
 captureTimers(print)
+ownProcess(scope.Deno, (error) => post({ kind: 'threw', error }))
 
 scope.addEventListener(
   'message',

@@ -1,6 +1,6 @@
-import type { LogLevel } from '@valley/contract/runs.ts'
 import type { Control } from './control.ts'
-import type { Call, Returned, ThrownError, ToWorker } from './control-message.ts'
+import type { Call, ToWorker } from './control-message.ts'
+import { readFromIsolate } from './from-isolate.ts'
 
 type Assignment = Extract<ToWorker, { kind: 'assign' }>
 
@@ -11,14 +11,8 @@ export type ToIsolate = Pick<
   readonly call: Call
 }
 
-export type FromIsolate =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'log'; readonly level: LogLevel; readonly message: string }
-  | ({ readonly kind: 'returned' } & Omit<Returned, 'runId'>)
-  | { readonly kind: 'threw'; readonly error: ThrownError }
-
 interface IsolateThread {
-  addEventListener(type: 'message', listener: (event: { data: FromIsolate }) => void): void
+  addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void
   addEventListener(
     type: 'error',
     listener: (event: { message: string; preventDefault(): void }) => void,
@@ -62,10 +56,11 @@ export class Isolates {
     thread.terminate()
   }
 
-  /** Whatever it says, it says about its own run, and nothing once that is over. */
-  #hear(said: FromIsolate, thread: IsolateThread, { call, assignment }: Begun): void {
+  /** Whatever it says, it says about its own run, and nothing once that is over. What has no meaning is passed over. */
+  #hear(data: unknown, thread: IsolateThread, { call, assignment }: Begun): void {
     const { runId } = call
-    if (this.#underWay.get(runId) !== thread) return
+    const said = readFromIsolate(data)
+    if (said === null || this.#underWay.get(runId) !== thread) return
     if (said.kind === 'ready') {
       const { modules, logLinesMax, logCharsMax, returnValueCharsMax } = assignment
       thread.postMessage(

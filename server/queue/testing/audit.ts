@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { addRun, type Model } from './model.ts'
+import { addRun, type Model, type ModelRun } from './model.ts'
 import { readRuns, type Real, type StoredRun } from './real.ts'
 
 /** Holds what is stored against the model. New attempts are learnt from it, exactly where the model expects one. */
@@ -52,12 +52,7 @@ function summaryOf({
   }
 }
 
-function expectedOf({
-  state,
-  isCancelRequested,
-  attempt,
-  parent: before,
-}: Model['runs'] extends Map<string, infer R> ? R : never) {
+function expectedOf({ state, isCancelRequested, attempt, parent: before }: ModelRun) {
   const parent = before?.id ?? null
   if (state.kind === 'over') {
     const nothing = { runner: null, claim: null, cancelRequested: null, attempt: null }

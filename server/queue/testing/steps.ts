@@ -7,7 +7,14 @@ import { cancel, loseRunsOfRunner } from '../transitions.ts'
 import { audit } from './audit.ts'
 import { beatMessage, claimMessage, handBackMessage, type Message, reportMessage } from './messages.ts'
 import * as model from './model.ts'
-import { endStatuses, type EndStatus, type Held, type Model, type ModelRun, type ModelRunner } from './model.ts'
+import {
+  endStatuses,
+  type EndStatus,
+  type Held,
+  type Model,
+  type ModelRun,
+  type ModelRunner,
+} from './model.ts'
 import type { Real, StoredRun } from './real.ts'
 
 export const runnerCount = 2

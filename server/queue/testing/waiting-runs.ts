@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { v7 } from 'uuid'
 import type { Db } from '../../database/statement.ts'
@@ -25,11 +24,6 @@ export async function insertWaiting(db: Db, { ownerId, valId, count = 1, ...rest
 /** Ids in ascending order. */
 export function newIds(count: number): readonly string[] {
   return Array.from({ length: count }, () => v7()).toSorted()
-}
-
-/** Random ids, which nobody has seen before. */
-export function newRunnerId(): string {
-  return v7({ random: randomBytes(16) })
 }
 
 export async function emptyQueue(db: Db): Promise<void> {
