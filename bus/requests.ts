@@ -92,7 +92,7 @@ export const requests = {
       /** Of all claims up to this number it is known what became of them. */
       claimsSettled: Count,
       /** Of these it is not: nothing that they were given was begun, nor will it be. */
-      claimsAbandoned: z.array(Count),
+      claimsAbandoned: z.array(Count).max(5_000),
       runIds: z.array(Id),
     }),
     reply: z.discriminatedUnion('kind', [

@@ -83,6 +83,7 @@ export const limits = {
   claimedPerValMax: 32,
   waitingPerValMax: 8,
   claimTimeoutMs: 3_000,
+  claimRetryWaitMs: 1_000,
   /** How often to ask for runs though nobody said that some wait. */
   claimPollMs: 2_000,
   claimJitterMs: 500,
@@ -118,7 +119,7 @@ export const limits = {
 
   // Alerts
   /** Each takes a sandbox; the servers hear of those beyond, and try again. */
-  deliveriesAtOnceMax: 4,
+  deliveriesAtOnceMax: 16,
   /** For a sandbox, after which it is not begun any more. */
   deliveryWaitMsMax: 10_000,
   deliveryTimeoutMs: 10_000,

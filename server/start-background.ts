@@ -8,7 +8,7 @@ import type { Queue } from './queue/queue.ts'
 import { serveQueue } from './queue/serve-queue.ts'
 import type { EndedRow } from './queue/transitions.ts'
 import { watchRunners } from './queue/watch-runners.ts'
-import { startRecorder } from './runs/recorder.ts'
+import { recorderName, startRecorder } from './runs/recorder.ts'
 import { startScheduler } from './schedules/scheduler.ts'
 import { serveRunners } from './serve-runners.ts'
 import type { CallerCache } from './tokens/caller-cache.ts'
@@ -37,7 +37,8 @@ export async function startBackground(workings: Workings): Promise<AsyncDisposab
   const { environmentKeys, runsPerDayMax } = config
   serveRunners(bus, { db, callers, tokenUses, environmentKeys, runsPerDayMax, observe })
   const bounds = { ownerRunsMax: config.runsAtOncePerOwner, valRunsMax: config.runsAtOncePerVal }
-  serveQueue(bus, { db, queue, bounds, observe, onEnded })
+  const isRecorderBehind = async () => (await bus.lagOf(recorderName)) !== 0
+  serveQueue(bus, { db, queue, bounds, observe, isRecorderBehind, onEnded })
   opened.use(watchRunners({ db, bus, metrics, observe, onEnded }))
   opened.use(await startUpkeep({ db, config, observe }))
   opened.use(startScheduler({ db, queue, metrics, observe }))

@@ -17,6 +17,8 @@ export class Beats implements AsyncDisposable {
   readonly #stop = new AbortController()
   readonly #beating: Promise<void>
   #hurry = new AbortController()
+  /** Whether the beat that comes next comes in its time. */
+  #isRegular = true
 
   constructor(parts: BeatParts) {
     this.#parts = parts
@@ -25,6 +27,7 @@ export class Beats implements AsyncDisposable {
 
   /** Something is to be told before the next beat is due. */
   soon(): void {
+    this.#isRegular = false
     this.#hurry.abort()
   }
 
@@ -40,6 +43,7 @@ export class Beats implements AsyncDisposable {
       this.#hurry = new AbortController()
       const isHeard = await this.#beat()
       const waitMs = isHeard ? limits.beatIntervalMs : limits.beatRetryWaitMs
+      this.#isRegular = isHeard
       await sleep(waitMs, undefined, { signal: this.#hurry.signal }).catch(() => {})
     }
   }
@@ -64,7 +68,7 @@ export class Beats implements AsyncDisposable {
     if (reply?.kind !== 'heard') return false
     for (const id of reply.canceled) held.stop(id)
     for (const id of reply.gone) held.noteGone(id, lastClaim)
-    if (isAll) held.noteHeard()
+    if (isAll && this.#isRegular) held.noteHeard()
     return true
   }
 }

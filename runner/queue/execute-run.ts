@@ -52,9 +52,15 @@ export async function executeRun(
     return isOurFault(placement.outcome) ? 'not_begun' : report(parts, run, placement.outcome)
   }
   const { worker } = placement
+  if (worker.state === 'gone') {
+    // It went away after the run got its place and before the val was called.
+    workforce.release(worker, run, () => undefined)
+    return 'not_begun'
+  }
   signals.onBegun()
   const outcome = await callVal(worker, run, { claimed, mode, stop: signals.stop })
-  if (mode === 'fresh' && outcome.kind === 'returned') kinds.note(run.head, worker.hasDefault)
+  const hasSpoken = outcome.kind === 'returned' || outcome.kind === 'threw'
+  if (mode === 'fresh' && hasSpoken) kinds.note(run.head, worker.hasDefault)
   run.end(outcome)
   workforce.release(worker, run, () => desk.report(run))
   return 'reported'

@@ -85,3 +85,21 @@ test('a reported run whose record never shows is given up after very many answer
   runs.noteHeard()
   assert.deepEqual(runs.ids(), ['runs'])
 })
+
+test('vals of which many were claimed and have not begun are told, until these begin, end or go back', () => {
+  const runs = new HeldRuns()
+  const stop = () => {}
+  const held = ['a', 'b', 'c', 'd'].map((id) => runs.add(id, { valId: 'hot', claimNumber: 1, stop }))
+  runs.add('e', { valId: 'other', claimNumber: 1, stop })
+  const [a = assert.fail(), b = assert.fail()] = held
+  assert.deepEqual([runs.valsWaiting(4), runs.valsWaiting(1)], [['hot'], ['hot', 'other']])
+  assert.equal(runs.noteBegun(a), 3)
+  assert.equal(runs.noteBegun(a), 3, 'it begins once')
+  assert.deepEqual([runs.valsWaiting(4), runs.valsWaiting(3)], [[], ['hot']])
+  runs.release('b', b)
+  runs.noteReported('c')
+  runs.noteReported('a')
+  assert.deepEqual([runs.valsWaiting(2), runs.valsWaiting(1)], [[], ['hot', 'other']])
+  runs.noteReported('d')
+  assert.deepEqual(runs.valsWaiting(1), ['other'])
+})

@@ -28,6 +28,7 @@ export class QueuedRuns implements AsyncDisposable {
   #mayWait = true
   /** Whether some wait because of a bound, and not because there was no room here. */
   #othersWait = false
+  #claimsAgainAtMs = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: QueuedParts) {
@@ -74,7 +75,8 @@ export class QueuedRuns implements AsyncDisposable {
   }
 
   async #claim(): Promise<void> {
-    if (this.#isClaiming) return
+    // What is abandoned is told for minutes: few of them, then, however often somebody says that runs wait.
+    if (this.#isClaiming || performance.now() < this.#claimsAgainAtMs) return
     this.#isClaiming = true
     try {
       while (this.#mayWait && this.#room > 0 && !this.#runnerStops.signal.aborted) await this.#claimOnce()
@@ -107,6 +109,7 @@ export class QueuedRuns implements AsyncDisposable {
     if (reply?.kind !== 'claimed') {
       // Also of a server that says it could not: its database may have done it all the same.
       claims.abandon(claimNumber)
+      this.#claimsAgainAtMs = performance.now() + limits.claimRetryWaitMs
       return beats.soon()
     }
     for (const claimed of reply.runs) this.#take(claimed, claimNumber)

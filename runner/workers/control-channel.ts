@@ -15,7 +15,7 @@ const Message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('loaded'), handles: z.object({ fetch: flag, call: flag, scheduled: flag }) }),
   z.object({ kind: z.literal('load_failed'), error: Thrown }),
   z.object({ kind: z.literal('log'), runId: text.nullable(), level: LogLevel, message: text }),
-  z.object({ kind: z.literal('threw'), runId: text, error: Thrown }),
+  z.object({ kind: z.literal('threw'), runId: text, error: Thrown, hasDefault: flag.optional() }),
   z.object({ kind: z.literal('returned'), runId: text, text, isCut: flag, hasDefault: flag }),
   z.object({ kind: z.literal('pong'), number: z.number() }),
 ])

@@ -134,6 +134,7 @@ export class Worker {
       case 'log':
         return this.runs.print(message.runId, message.level, ownLines(message.message))
       case 'threw':
+        this.hasDefault = message.hasDefault ?? this.hasDefault
         return this.runs.threw(message.runId, runErrorOf(message.error))
       case 'returned':
         this.hasDefault = message.hasDefault

@@ -46,3 +46,8 @@ function violates(error: unknown, { code, constraint }: { code: string; constrai
   if (!(error instanceof Error) || !('code' in error) || !('constraint' in error)) return false
   return error.code === code && error.constraint === constraint
 }
+
+/** SQLSTATE classes of what a row itself is to blame for: its values, its partition, its size. */
+export function isAboutData(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(22|23|54)/.test(String(error.code))
+}

@@ -319,3 +319,23 @@ test('whoever was not given all that there is for them is told to ask again, and
   await sql`DELETE FROM queue WHERE runner_id IS NOT NULL`.execute(db)
   assert.deepEqual(await claim(4, 200), { given: 10, isCut: false, othersWait: false })
 })
+
+test('a runner is given no more of a val than it asks for, none of those it has enough of, and all else', async () => {
+  const [ownerId, [hot = '', full = '', other = '']] = [newId(), newIds(3)]
+  for (const valId of [hot, full]) await insertWaiting(db, { ownerId, valId, count: 50 })
+  await insertWaiting(db, { ownerId, valId: other, count: 2 })
+  const desk = new ClaimDesk(generous)
+  const runnerId = newId()
+  const claim = async (claimNumber: number, fullVals: string[]) => {
+    const asked = { runnerId, claimNumber, wanted: 100, wantedPerVal: 5, fullVals }
+    const reply = await desk.claim(db, asked)
+    return reply.kind === 'claimed' ? countBy(reply.runs, 'valId') : assert.fail()
+  }
+  const first = [
+    [hot, 5],
+    [other, 2],
+  ] as const
+  assert.deepEqual(await claim(1, [full]), new Map(first))
+  assert.deepEqual(await claim(2, [full, hot]), new Map())
+  assert.deepEqual(await claim(3, [hot]), new Map([[full, 5]]))
+})

@@ -1,3 +1,4 @@
+import { isAboutData } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
 import { enqueueRows, type NewRun } from './enqueue.ts'
@@ -50,8 +51,9 @@ export class EnqueueTogether {
       const byId = new Map(rows.map((row) => [row.id, row]))
       for (const { run, resolve } of batch) resolve(byId.get(run.id) ?? null)
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error)
-      else await Promise.all(batch.map((one) => this.#enqueue([one])))
+      if (batch.length > 1 && isAboutData(error)) {
+        for (const one of batch) await this.#enqueue([one])
+      } else for (const { reject } of batch) reject(error)
     }
   }
 }

@@ -22,11 +22,13 @@ export const runVal: Handler<'runVal'> = async (context, caller, { params, query
   const queued = new Reply(202, presentQueued(row, caller, run), location)
   const { wait } = query
   if (wait === undefined) return queued
-  // Nobody can begin it before it is committed, so that the wait comes after that.
+  // Nobody can begin it before it is committed, so that the wait comes after that. Whatever happens to the wait, the run
+  // was accepted, and that is what the caller has to hear.
   return queued.followedBy(async () => {
-    const find = async () => findRun(context.root, caller, run.id)
-    const ended = await context.queue.waits.until(run.id, wait * 1_000, async () => endedOrNull(await find()))
-    return ended ? new Reply(200, ended, location) : new Reply(202, await find(), location)
+    const find = async () => findRun(context.root, caller, run.id).catch(() => null)
+    const look = async () => endedOrNull(await find())
+    const ended = await context.queue.waits.until(run.id, wait * 1_000, look)
+    return ended ? new Reply(200, ended, location) : new Reply(202, (await find()) ?? queued.body, location)
   })
 }
 
@@ -80,6 +82,6 @@ function toMs({ attempts, backoffSeconds }: Retry) {
   return { attempts, backoffMs: backoffSeconds * 1_000 }
 }
 
-function endedOrNull(run: RunDetails): RunDetails | null {
-  return run.status === 'queued' || run.status === 'running' ? null : run
+function endedOrNull(run: RunDetails | null): RunDetails | null {
+  return run === null || run.status === 'queued' || run.status === 'running' ? null : run
 }

@@ -11,7 +11,11 @@ export interface Heard {
 }
 
 /** A runner's sign of life, held against what the queue says it has. */
-export async function hearBeat(db: Db, told: RequestBody<'beat'>): Promise<Heard> {
+export async function hearBeat(
+  db: Db,
+  told: RequestBody<'beat'>,
+  isRecorderBehind: () => Promise<boolean> = async () => false,
+): Promise<Heard> {
   const runner_id = told.runnerId
   await beat(db, { runner_id })
   const abandoned = told.claimsAbandoned
@@ -20,8 +24,9 @@ export async function hearBeat(db: Db, told: RequestBody<'beat'>): Promise<Heard
   const { rows } = await selectRunsOfRunner(db, { runner_id })
   const forgotten = findForgotten(told, rows)
   const settled = { runner_id, claims_settled: told.claimsSettled }
-  const lost =
-    forgotten.length > 0 ? await loseRuns(db, loseForgottenRuns, { ...settled, run_ids: forgotten }) : []
+  // Their reports may be among those that wait.
+  const mayLose = forgotten.length > 0 && !(await isRecorderBehind())
+  const lost = mayLose ? await loseRuns(db, loseForgottenRuns, { ...settled, run_ids: forgotten }) : []
   const held = new Set(rows.map(({ run_id }) => run_id))
   const known = new Set(told.runIds)
   return {

@@ -17,8 +17,8 @@ export const selectRunsOfRunner = statement<{ runner_id: string }, HeldRow>(
 export const selectAnyDue = statement<{ limit: number }, { is_due: boolean }>(
   (arg) => sql<{ is_due: boolean }>`
     SELECT EXISTS (SELECT FROM (
-      SELECT due_at FROM queue WHERE runner_id IS NULL LIMIT ${arg('limit')}
-    ) w WHERE w.due_at <= now()) AS is_due`,
+      SELECT attempt, due_at FROM queue WHERE runner_id IS NULL LIMIT ${arg('limit')}
+    ) w WHERE w.attempt = 1 OR w.due_at <= now()) AS is_due`,
 )
 
 export interface RunnerRow {

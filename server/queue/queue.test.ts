@@ -137,7 +137,7 @@ test('runs that are not over are in the list of all, and in neither of failed an
     await enqueue(alice, runs),
     await enqueue(alice, runs),
   ]
-  await sql`UPDATE queue SET due_at = now() + interval '1 hour' WHERE run_id = ${queued.id}`.execute(
+  await sql`UPDATE queue SET attempt = 2, due_at = now() + interval '1 hour' WHERE run_id = ${queued.id}`.execute(
     server.db,
   )
   await runner.claimOne(running.id)
@@ -425,7 +425,7 @@ test('deleting a val ends what is queued of it: nothing of it runs, and nothing 
   const { alice, val, runs, runner } = await openPlace()
   await alice.put(`/v1/vals/${val.id}/retry`, { attempts: 5, backoffSeconds: 0 })
   const [running, waiting] = [await enqueue(alice, runs), await enqueue(alice, runs)]
-  await sql`UPDATE queue SET due_at = now() + interval '1 hour' WHERE run_id = ${waiting.id}`.execute(
+  await sql`UPDATE queue SET attempt = 2, due_at = now() + interval '1 hour' WHERE run_id = ${waiting.id}`.execute(
     server.db,
   )
   await runner.claimOne(running.id)

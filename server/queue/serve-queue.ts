@@ -13,16 +13,18 @@ interface QueueServices {
   readonly queue: Pick<Queue, 'wake'>
   readonly bounds: ClaimBounds
   readonly observe: Observations
+  /** Whether reports wait to be recorded, or it cannot be said. */
+  readonly isRecorderBehind: () => Promise<boolean>
   readonly onEnded: (ended: readonly EndedRow[]) => Promise<void>
 }
 
 /** Answers runners that want runs, have some, or cannot take those that they have. */
 export function serveQueue(bus: Pick<Bus, 'serve'>, services: QueueServices): void {
-  const { db, queue, bounds, observe, onEnded } = services
+  const { db, queue, bounds, observe, isRecorderBehind, onEnded } = services
   const desk = new ClaimDesk(bounds)
   bus.serve('claimRuns', async (told) => answerOrUnavailable(observe, 'claimRuns', desk.claim(db, told)))
   const hear = async (told: RequestBody<'beat'>) => {
-    const { reply, lost, hasGivenBack } = await hearBeat(db, told)
+    const { reply, lost, hasGivenBack } = await hearBeat(db, told, isRecorderBehind)
     await onEnded(lost)
     if (hasGivenBack) queue.wake()
     return reply

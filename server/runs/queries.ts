@@ -34,7 +34,7 @@ export interface RunDetailsRow extends RunRow {
   readonly memory_peak_bytes: string | null
 }
 
-/** A run that has not ended has no details yet. */
+/** Of a run that has not ended, the arguments are all that there is of details. */
 export const selectRun = statement<{ id: string; owner_id: string }, RunDetailsRow>(
   (arg) => sql<RunDetailsRow>`
     SELECT ${runColumns}, d.args, d.return_value, d.return_value_cut, d.logs, d.request, d.response, d.timings, d.memory_peak_bytes

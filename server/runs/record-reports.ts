@@ -1,4 +1,5 @@
 import type { RunReport } from '@valley/bus/run-report.ts'
+import { isAboutData } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
 import { newId } from '../database/ids.ts'
 import { endReported, type EndedRow } from '../queue/transitions.ts'
@@ -76,11 +77,6 @@ async function endQueued(db: Db, reports: readonly RunReport[]): Promise<Recorde
 /** A run that printed nothing has no logs to store. */
 function toRow({ logs, ...report }: RunReport) {
   return logs.length === 0 ? report : { ...report, logs }
-}
-
-/** SQLSTATE classes of what a row itself is to blame for: its values, its partition, its size. */
-function isAboutData(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(22|23|54)/.test(String(error.code))
 }
 
 function add(one: Recorded, other: Recorded): Recorded {

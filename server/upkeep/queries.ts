@@ -20,11 +20,13 @@ export const createRunPartitions = statement<{ days: number }, never>(
     FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) day`,
 )
 
-/** What runs printed may go before they do. */
+/** What runs printed may go before they do. The day of a run that still waits stays, with its arguments. */
 export const dropRunPartitions = statement<Retention, { dropped: number }>(
   (arg) => sql<{ dropped: number }>`
-    SELECT drop_partitions('run_details', ${today} - ${arg('logRetentionDays')}::integer)
-      + drop_partitions('runs', ${today} - ${arg('runRetentionDays')}::integer) AS dropped`,
+    SELECT drop_partitions('run_details', least(${today} - ${arg('logRetentionDays')}::integer, oldest))
+      + drop_partitions('runs', least(${today} - ${arg('runRetentionDays')}::integer, oldest)) AS dropped
+    FROM (SELECT (uuid_time((SELECT run_id FROM queue ORDER BY run_id LIMIT 1)) AT TIME ZONE 'UTC')::date
+      AS oldest) queued`,
 )
 
 export interface Retention {
@@ -41,7 +43,6 @@ export const deleteOldKeys = statement<{ limit: number }, { key_hash: Buffer }>(
     RETURNING key_hash`,
 )
 
-/** What became of planned times is known for as long as the runs are. */
 export const deleteOldUsage = statement<{ days: number; limit: number }, { rows: number }>(
   (arg) => sql<{ rows: number }>`
     WITH gone AS (
@@ -52,6 +53,7 @@ export const deleteOldUsage = statement<{ days: number; limit: number }, { rows:
     ) SELECT count(*)::integer AS rows FROM gone`,
 )
 
+/** What became of planned times is known for as long as the runs are. */
 export const deleteOldFirings = statement<{ days: number; limit: number }, { rows: number }>(
   (arg) => sql<{ rows: number }>`
     WITH gone AS (

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { findBinary } from '../processes/find-binary.ts'
 import { runCommand } from '../processes/run-command.ts'
+import { sweepNetworks } from '../services/sweep-networks.ts'
 
 const program = fileURLToPath(new URL('counter-program.ts', import.meta.url))
 
@@ -18,6 +19,7 @@ export interface Counter extends AsyncDisposable {
 /** On an address that vals take for one of the internet: a machine of its own behind a cable. Needs root. */
 export async function openCounter(): Promise<Counter> {
   await using stack = new AsyncDisposableStack()
+  await sweepNetworks(names)
   const address = await openMachine(stack)
   const enter = [`--net=/run/netns/${namespace}`, process.execPath, program]
   const leashed = ['--pdeathsig', 'KILL', findBinary('nsenter'), ...enter]
@@ -40,13 +42,14 @@ export async function openCounter(): Promise<Counter> {
   }
 }
 
-const namespace = `valley-counter-${process.pid}`
+const names = { namespace: 'valley-counter-', link: 'vcount' }
+const namespace = `${names.namespace}${process.pid}`
 
 /** A network for documentation, cut into small ones, so that several can be open at once. */
 async function openMachine(stack: AsyncDisposableStack): Promise<string> {
   const first = (process.pid % 63) * 4
   const [gateway, address] = [`203.0.113.${first + 1}`, `203.0.113.${first + 2}`]
-  const link = `vcount${process.pid % 100_000}`
+  const link = `${names.link}${process.pid}`
   stack.defer(async () => {
     await runCommand('ip', ['netns', 'delete', namespace]).catch(() => '')
     await runCommand('ip', ['link', 'delete', link]).catch(() => '')

@@ -1,4 +1,7 @@
 import { runCommand } from '../processes/run-command.ts'
+import { sweepNetworks } from './sweep-networks.ts'
+
+const names = { namespace: 'valley-nats-', link: 'vnats' }
 
 export interface NatsNetwork extends AsyncDisposable {
   readonly addresses: readonly string[]
@@ -8,10 +11,11 @@ export interface NatsNetwork extends AsyncDisposable {
 
 /** So many network namespaces that reach each other and this host, and nothing else. */
 export async function openNatsNetwork(count: number): Promise<NatsNetwork> {
-  const bridge = `vnats${process.pid % 100_000}`
+  await sweepNetworks(names)
+  const bridge = `${names.link}${process.pid}`
   const subnet = `10.213.${process.pid % 256}`
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
-  const namespaces = numbers.map((number) => `valley-nats-${process.pid}-${number}`)
+  const namespaces = numbers.map((number) => `${names.namespace}${process.pid}-${number}`)
   const addresses = numbers.map((number) => `${subnet}.${number + 1}`)
   const remove = async () => {
     // NATS's client forgets a socket that is not connected in time; the kernel would keep its process for two minutes.

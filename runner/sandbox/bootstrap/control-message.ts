@@ -64,6 +64,12 @@ export type FromWorker =
       readonly level: LogLevel
       readonly message: string
     }
-  | { readonly kind: 'threw'; readonly runId: string; readonly error: ThrownError }
+  | {
+      readonly kind: 'threw'
+      readonly runId: string
+      readonly error: ThrownError
+      /** As of what is returned; left out where the val was not loaded. */
+      readonly hasDefault?: boolean
+    }
   | ({ readonly kind: 'returned' } & Returned)
   | { readonly kind: 'pong'; readonly number: number }

@@ -6,7 +6,7 @@ export type FromIsolate =
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly level: LogLevel; readonly message: string }
   | ({ readonly kind: 'returned' } & Omit<Returned, 'runId'>)
-  | { readonly kind: 'threw'; readonly error: ThrownError }
+  | { readonly kind: 'threw'; readonly error: ThrownError; readonly hasDefault?: boolean }
 
 const levels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[]
 
@@ -26,7 +26,8 @@ export function readFromIsolate(said: unknown): FromIsolate | null {
         ? { kind, text, isCut, hasDefault }
         : null
     case 'threw':
-      return isThrown(error) ? { kind, error } : null
+      if (!isThrown(error)) return null
+      return typeof hasDefault === 'boolean' ? { kind, error, hasDefault } : { kind, error }
     default:
       return null
   }

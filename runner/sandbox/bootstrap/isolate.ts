@@ -47,16 +47,15 @@ scope.addEventListener(
 post({ kind: 'ready' })
 
 async function runOnce({ modules, call }: ToIsolate): Promise<void> {
+  let known: { hasDefault?: boolean } = {}
   try {
     const exported = await importVal(modules)
+    const hasDefault = exported.call !== null || exported.scheduled !== null
+    known = { hasDefault }
     const value = await runCall(exported, call)
-    post({
-      kind: 'returned',
-      ...writeReturn(value),
-      hasDefault: exported.call !== null || exported.scheduled !== null,
-    })
+    post({ kind: 'returned', ...writeReturn(value), hasDefault })
   } catch (thrown) {
-    post({ kind: 'threw', error: describeError(thrown) })
+    post({ kind: 'threw', error: describeError(thrown), ...known })
   }
 }
 

@@ -19,7 +19,7 @@ export async function importVal(modules: readonly string[]): Promise<Exported> {
       return look((await import(module)) as { default?: unknown })
     } catch (thrown) {
       complaint ??= thrown
-      if (!isParseError(thrown)) throw thrown
+      if (!isParseError(thrown, module)) throw thrown
     }
   }
   throw complaint
@@ -29,9 +29,15 @@ export function handlesOf({ fetch, call, scheduled }: Exported): Handles {
   return { fetch: fetch !== null, call: call !== null, scheduled: scheduled !== null }
 }
 
-/** Deno wraps what its parser says in an error of another name. */
-function isParseError(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.message.startsWith('SyntaxError: ')
+/**
+ * Deno wraps what its parser says of this module in an error of another name, with the place at the end. A module that
+ * was evaluated, and threw something like it, must not be evaluated again: what it did would be done twice.
+ */
+function isParseError(thrown: unknown, module: string): boolean {
+  if (!(thrown instanceof TypeError)) return false
+  const { message, stack = '' } = thrown
+  const isAboutIt = message.startsWith('SyntaxError: ') && / at (\S+):\d+:\d+$/.exec(message)?.[1] === module
+  return isAboutIt && !stack.slice(stack.indexOf(message) + message.length).includes(module)
 }
 
 function look(module: { default?: unknown }): Exported {

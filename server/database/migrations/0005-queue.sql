@@ -55,7 +55,18 @@ CREATE FUNCTION next_waiting_val(of_owner uuid, after_val uuid) RETURNS uuid
   ORDER BY q.val_id LIMIT 1
 $$;
 
--- Gives a runner up to `wanted` runs that are due. Owners take turns, beginning after `after_owner`, and so do the vals
+-- Where a walk along an owner's vals begins if nobody remembers where the last one ended: anywhere, so that no val is
+-- always behind others that may not run yet. Ids order by time, so a time between the first and the last will do.
+CREATE FUNCTION somewhere_among_vals(of_owner uuid) RETURNS uuid
+  LANGUAGE sql VOLATILE AS $$
+  SELECT uuid_floor(uuid_time(first) + random() * (uuid_time(last) - uuid_time(first))) FROM (SELECT
+    (SELECT q.val_id FROM queue q WHERE q.runner_id IS NULL AND q.owner_id = of_owner
+      ORDER BY q.val_id LIMIT 1) AS first,
+    (SELECT q.val_id FROM queue q WHERE q.runner_id IS NULL AND q.owner_id = of_owner
+      ORDER BY q.val_id DESC LIMIT 1) AS last) ends
+$$;
+
+-- Gives a runner up to `wanted` runs that are due; a first attempt always is, also if a clock was put back since. Owners take turns, beginning after `after_owner`, and so do the vals
 -- of each, beginning after the one that `after_vals` names for its owner: everybody's first run comes before anybody's
 -- second. No owner and no val has more at once than its bound; of one val it gives `val_wanted` at the most, and none of
 -- `except_vals`, of which the runner has more already than it can begin. It walks from one owner to the next along the index, so
@@ -98,7 +109,7 @@ BEGIN
     ORDER BY step LIMIT walked
   ), owners AS (
     SELECT o.owner_id, o.step, owner_runs_max - running.count AS room,
-      coalesce((after_vals ->> o.owner_id::text)::uuid, lowest) AS after_val,
+      coalesce((after_vals ->> o.owner_id::text)::uuid, somewhere_among_vals(o.owner_id)) AS after_val,
       greatest(vals_walked_each, vals_walked_in_all / count(*) OVER ()) AS vals_max
     FROM owners_walked o CROSS JOIN LATERAL (
       SELECT count(*)::integer FROM queue q WHERE q.owner_id = o.owner_id AND q.runner_id IS NOT NULL
@@ -130,7 +141,7 @@ BEGIN
     ) running
     WHERE running.count < val_runs_max AND w.val_id <> ALL(except_vals) AND EXISTS (
       SELECT FROM queue q
-      WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND q.due_at <= now())
+      WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND (q.attempt = 1 OR q.due_at <= now()))
   ), shares AS (
     -- An owner's share of what is wanted, and a val's of that: of more than that no more is looked at.
     SELECT w.*, ceil(
@@ -144,7 +155,7 @@ BEGIN
         row_number() OVER (PARTITION BY w.owner_id, w.val_id ORDER BY q.due_at, q.run_id) AS turn_in_val
       FROM shares w CROSS JOIN LATERAL (
         SELECT q.run_id, q.due_at, q.args_bytes FROM queue q
-        WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND q.due_at <= now()
+        WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND (q.attempt = 1 OR q.due_at <= now())
         ORDER BY q.due_at, q.run_id LIMIT least(w.room, w.owner_room, w.share, val_wanted)
       ) q
     ) c

@@ -7,7 +7,7 @@ export interface Waiting {
   readonly ownerId: string
   readonly valId: string
   readonly count?: number
-  /** Before they are due; negative: they have been for as long. */
+  /** Before they are due, which only a further attempt is not at once; negative: they have been for as long. */
   readonly dueInMs?: number
   readonly argsBytes?: number
 }
@@ -18,7 +18,7 @@ export async function insertWaiting(db: Db, { ownerId, valId, count = 1, ...rest
   await sql`
     INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
     SELECT gen_random_uuid(), ${ownerId}, ${valId}, 'api', now() + make_interval(secs => ${dueInMs} / 1000.0),
-      ${argsBytes}, 1, 1, 0 FROM generate_series(1, ${count})`.execute(db)
+      ${argsBytes}, ${dueInMs > 0 ? 2 : 1}, 2, 0 FROM generate_series(1, ${count})`.execute(db)
 }
 
 /** Ids in ascending order. */
