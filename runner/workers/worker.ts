@@ -217,7 +217,9 @@ export class Worker {
     if (wasLeftAlone && share > limits.idleCpuShareMax) this.end('restless')
   }
 
+  /** Once: whatever the val says of itself later changes nothing. */
   #loaded(handles: Handles): void {
+    if (this.state !== 'loading') return
     this.handles = handles
     const isOfUse = handles.fetch || handles.call || handles.scheduled
     this.#load.resolve({ kind: isOfUse ? 'loaded' : 'handles_nothing' })

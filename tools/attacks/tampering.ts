@@ -162,7 +162,7 @@ const forged: readonly Attack[] = [
     family: 'control line',
     name: 'answers pings that never came',
     code: forge(
-      `(JSON.stringify({ kind: 'pong', number: 1e9 }) + '\\n' + JSON.stringify({ kind: 'loaded', handles: 'nothing' }) + '\\n' + JSON.stringify({ kind: 'ready' }) + '\\n').repeat(100)`,
+      `(JSON.stringify({ kind: 'pong', number: 1e9 }) + '\\n' + JSON.stringify({ kind: 'loaded', handles: { fetch: false, call: false, scheduled: false } }) + '\\n' + JSON.stringify({ kind: 'ready' }) + '\\n').repeat(100)`,
       '100',
     ),
     must: { answer: 200, run: 'succeeded' },
