@@ -5,7 +5,8 @@ export const inventorySql = `
   UNION ALL SELECT 'roles', string_agg(rolname, ',' ORDER BY rolname) FROM pg_roles
   UNION ALL SELECT 'migrations', count(*)::text FROM migrations
   UNION ALL SELECT 'users', count(*)::text FROM users
-  UNION ALL SELECT 'runs', count(*)::text FROM runs`
+  UNION ALL SELECT 'runs of others'' vals', count(*)::text FROM runs r JOIN vals v ON v.id = r.val_id
+    WHERE v.owner_id <> r.owner_id`
 
 export const countsSql = `SELECT
   (SELECT count(*) FROM vals) || ' ' ||
