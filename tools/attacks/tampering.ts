@@ -98,12 +98,14 @@ const forge = (lines: string, times = '1') => `
   const NativeResponse = Response
   const bytes = new TextEncoder().encode(${lines})
   const original = Uint8Array.prototype.subarray
-  let left = ${times}
+  let left = 0
   Uint8Array.prototype.subarray = function (...args) {
     const rest = original.apply(this, args)
     return rest.length === 0 && left-- > 0 ? bytes : rest
   }
   export default async () => {
+    // Not before: what it forges while it is loaded is about its own loading.
+    left = ${times}
     console.log('go')
     await new Promise((go) => setTimeout(go, 2_000))
     return new NativeResponse('answered')
