@@ -168,6 +168,7 @@ const forged: readonly Attack[] = [
       '100',
     ),
     must: { answer: 200, run: 'succeeded' },
+    twice: true,
   },
 ]
 
