@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Db } from '../database/statement.ts'
+import { keepDoing } from '../keep-doing.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
@@ -19,14 +20,7 @@ interface Watching {
 
 /** Ends the runs of runners that are gone. Every server does; they find the same, and a run ends once. */
 export function watchRunners(watching: Watching): AsyncDisposable {
-  const stop = new AbortController()
-  const watched = keepWatching(watching, stop.signal)
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await watched
-    },
-  }
+  return keepDoing((stop) => keepWatching(watching, stop))
 }
 
 async function keepWatching(watching: Watching, stop: AbortSignal): Promise<void> {

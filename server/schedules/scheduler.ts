@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../database/statement.ts'
+import { keepDoing } from '../keep-doing.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
@@ -21,14 +22,7 @@ export interface SchedulerOptions {
  * planned time, but not for long, since there may be a new one, and deals with what is due batch by batch.
  */
 export function startScheduler(options: SchedulerOptions): AsyncDisposable {
-  const stop = new AbortController()
-  const running = keepFiring(options, stop.signal)
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running
-    },
-  }
+  return keepDoing((stop) => keepFiring(options, stop))
 }
 
 async function keepFiring(options: SchedulerOptions, signal: AbortSignal): Promise<void> {

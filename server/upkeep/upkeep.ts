@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db } from '../database/statement.ts'
+import { keepDoing } from '../keep-doing.ts'
 import { limits } from '../limits.ts'
 import type { Observations } from '../observations.ts'
 import * as queries from './queries.ts'
@@ -13,15 +14,8 @@ interface Upkeep {
 
 /** Keeps the house while the server runs. When this returns, today's partitions are there; the rest goes on. */
 export async function startUpkeep(upkeep: Upkeep): Promise<AsyncDisposable> {
-  const stop = new AbortController()
   await queries.createRunPartitions(upkeep.db, { days: limits.runPartitionsAheadDays })
-  const running = keepUp(upkeep, stop.signal)
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running
-    },
-  }
+  return keepDoing((stop) => keepUp(upkeep, stop))
 }
 
 async function keepUp(upkeep: Upkeep, signal: AbortSignal): Promise<void> {
