@@ -1,6 +1,7 @@
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { leftoverKillTimeoutMs, leftoverPollMs, leftoverStopTimeoutMs } from './limits.ts'
+import { signalIfThere } from './signal-if-there.ts'
 
 /** Tells our processes from others that merely stand in the same folder, such as somebody's shell. */
 export interface Program {
@@ -34,7 +35,7 @@ async function areGoneAfter(program: Program, signal: NodeJS.Signals, timeoutMs:
     if (pids.length === 0) return true
     if (Date.now() > deadline) return false
     for (const pid of pids.filter((pid) => !signaled.has(pid))) {
-      send(pid, signal)
+      signalIfThere(pid, signal)
       signaled.add(pid)
     }
     await sleep(leftoverPollMs)
@@ -56,13 +57,5 @@ async function isOurs(pid: number, program: Program): Promise<boolean> {
   } catch {
     // It has ended meanwhile, or it is someone else's.
     return false
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended meanwhile.
   }
 }

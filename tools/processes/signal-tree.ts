@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { signalIfThere } from './signal-if-there.ts'
 
 /** Signals a process and those that it started, the parent first, so that no further ones are started. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
@@ -18,13 +19,5 @@ function parentOf(pid: number): number | null {
   } catch {
     // It has ended meanwhile.
     return null
-  }
-}
-
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended meanwhile.
   }
 }
