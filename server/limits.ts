@@ -58,6 +58,8 @@ export const limits = {
   runnerSilenceMsMax: 30_000,
   runnerLookMs: 2_000,
   lostAtOnceRows: 500,
+  /** Before another attempt, however often the pause was doubled. */
+  retryPauseMsMax: 24 * 60 * 60_000,
   tailsOfCallerMax: 20,
   tailsMax: 1_000,
   tailRetryAfterSeconds: 10,

@@ -1,6 +1,6 @@
 import type { RunDetails } from '@valley/contract/runs.ts'
 import type { Caller } from '../caller.ts'
-import { timeOf } from '../database/ids.ts'
+import { presentRunDetails } from '../runs/present-run.ts'
 import type { EnqueuedRow } from './transitions.ts'
 
 interface NewRun {
@@ -12,28 +12,31 @@ interface NewRun {
 
 /** A run that has just been put into the queue, as it will be read until it begins. */
 export function presentQueued(
-  row: EnqueuedRow,
+  { name, privacy, version }: EnqueuedRow,
   caller: Caller,
   { id, valId, source, args }: NewRun,
 ): RunDetails {
-  const { name, privacy, version } = row
-  return {
+  return presentRunDetails({
     id,
-    val: { id: valId, name, author: { id: caller.id, username: caller.username }, privacy, version },
+    val_id: valId,
+    val_name: name,
+    val_privacy: privacy,
+    val_version: version,
+    val_owner_id: caller.id,
+    val_username: caller.username,
     source,
     status: 'queued',
-    error: null,
-    parentId: null,
-    createdAt: timeOf(id).toISOString(),
-    runStartAt: null,
-    runEndAt: null,
     args,
-    returnValue: null,
-    returnValueCut: false,
-    logs: [],
+    parent_id: null,
+    error: null,
+    started_at: null,
+    ended_at: null,
+    return_value: null,
+    return_value_cut: null,
+    logs: null,
     request: null,
     response: null,
-    timings: { queuedMs: 0, bootMs: 0, runMs: 0, cpuMs: null },
-    memoryPeakBytes: null,
-  }
+    timings: null,
+    memory_peak_bytes: null,
+  })
 }

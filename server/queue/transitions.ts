@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunError, RunSource } from '@valley/contract/runs.ts'
 import type { Privacy } from '@valley/contract/vals.ts'
 import { statement } from '../database/statement.ts'
+import { limits } from '../limits.ts'
 import { countRuns } from '../usage/count-runs.ts'
 
 /*
@@ -201,16 +202,12 @@ const writeEnds = sql`ended AS (
   ), retry_queue AS (
     INSERT INTO queue (run_id, owner_id, val_id, source, due_at, args_bytes, attempt, attempts, backoff_ms)
     SELECT retry_id, owner_id, val_id, source, now() + make_interval(secs =>
-        least(backoff_ms * 2 ^ (attempt - 1), ${sql.lit(retryPauseMsMax())}) / 1000.0),
+        least(backoff_ms * 2 ^ (attempt - 1), ${sql.lit(limits.retryPauseMsMax)}) / 1000.0),
       args_bytes, attempt + 1, attempts, backoff_ms FROM retried
   )
   SELECT e.id, e.status, e.owner_id, e.val_id, e.source, e.version, e.error,
     e.id IN (SELECT t.run_id FROM retried t) AS is_retried
   FROM ended e`
-
-function retryPauseMsMax(): number {
-  return 24 * 60 * 60_000
-}
 
 /** What runners report, as a JSON array. Only what its own runner says of a run counts. */
 export const endReported = statement<{ reports: string }, EndedRow>(

@@ -66,11 +66,12 @@ CREATE FUNCTION somewhere_among_vals(of_owner uuid) RETURNS uuid
       ORDER BY q.val_id DESC LIMIT 1) AS last) ends
 $$;
 
--- Gives a runner up to `wanted` runs that are due; a first attempt always is, also if a clock was put back since. Owners take turns, beginning after `after_owner`, and so do the vals
--- of each, beginning after the one that `after_vals` names for its owner: everybody's first run comes before anybody's
--- second. No owner and no val has more at once than its bound; of one val it gives `val_wanted` at the most, and none of
--- `except_vals`, of which the runner has more already than it can begin. It walks from one owner to the next along the index, so
--- that what it costs does not depend on how much waits.
+-- Gives a runner up to `wanted` runs that are due; a first attempt always is, also if a clock was put back since.
+-- Owners take turns, beginning after `after_owner`, and so do the vals of each, beginning after the one that `after_vals`
+-- names for its owner: everybody's first run comes before anybody's second. No owner and no val has more at once than
+-- its bound; of one val it gives `val_wanted` at the most, and none of `except_vals`, of which the runner has more
+-- already than it can begin. It walks from one owner to the next along the index, so that what it costs does not depend
+-- on how much waits.
 --
 -- The rows are in the order of the turns: after the last one is where the next walk begins. Rows without a run name
 -- whom a walk came to last; they are there if it ended before it had seen all, and gave all that it saw.
