@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { openMachine } from '@valley/runner/sandbox/testing/open-machine.ts'
 import { findBinary } from '../processes/find-binary.ts'
-import { runCommand } from '../processes/run-command.ts'
 import { sweepNetworks } from '../services/sweep-networks.ts'
 
 const program = fileURLToPath(new URL('counter-program.ts', import.meta.url))
@@ -20,7 +20,7 @@ export interface Counter extends AsyncDisposable {
 export async function openCounter(): Promise<Counter> {
   await using stack = new AsyncDisposableStack()
   await sweepNetworks(names)
-  const address = await openMachine(stack)
+  const address = await openOwnMachine(stack)
   const enter = [`--net=/run/netns/${namespace}`, process.execPath, program]
   const leashed = ['--pdeathsig', 'KILL', findBinary('nsenter'), ...enter]
   const child = spawn(findBinary('setpriv'), leashed, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -46,27 +46,10 @@ const names = { namespace: 'valley-counter-', link: 'vcount' }
 const namespace = `${names.namespace}${process.pid}`
 
 /** A network for documentation, cut into small ones, so that several can be open at once. */
-async function openMachine(stack: AsyncDisposableStack): Promise<string> {
+async function openOwnMachine(stack: AsyncDisposableStack): Promise<string> {
   const first = (process.pid % 63) * 4
   const [gateway, address] = [`203.0.113.${first + 1}`, `203.0.113.${first + 2}`]
   const link = `${names.link}${process.pid}`
-  stack.defer(async () => {
-    await runCommand('ip', ['netns', 'delete', namespace]).catch(() => '')
-    await runCommand('ip', ['link', 'delete', link]).catch(() => '')
-  })
-  await runCommand('ip', ['-batch', '-'], {
-    input: `netns add ${namespace}
-link add ${link} type veth peer name eth0 netns ${namespace}
-addr add ${gateway}/30 dev ${link}
-link set ${link} up
-`,
-  })
-  await runCommand('ip', ['-n', namespace, '-batch', '-'], {
-    input: `link set lo up
-addr add ${address}/30 dev eth0
-link set eth0 up
-route add default via ${gateway}
-`,
-  })
+  stack.use(await openMachine({ namespace, link, gateway, address, prefixBits: 30 }))
   return address
 }
