@@ -75,9 +75,10 @@ export const requests = {
       z.object({
         kind: z.literal('claimed'),
         runs: z.array(ClaimedRun),
-        /** More may be had at once: it was too much for one answer. */
-        isCut: z.boolean(),
-        /** Others are due, and wait because of a bound: there may be room for one whenever a run is over. */
+        /**
+         * Others are due. Whoever was given something asks again; whoever was not waits for the end of a run, because a
+         * bound is in the way.
+         */
         othersWait: z.boolean(),
       }),
       z.object({ kind: z.literal('unavailable') }),

@@ -115,7 +115,7 @@ export class QueuedRuns implements AsyncDisposable {
     for (const claimed of reply.runs) this.#take(claimed, claimNumber)
     claims.settle(claimNumber)
     this.#othersWait = reply.othersWait
-    if (reply.isCut) this.#mayWait = true
+    if (reply.othersWait && reply.runs.length > 0) this.#mayWait = true
   }
 
   #take(claimed: ClaimedRun, claimNumber: number): void {

@@ -1,6 +1,5 @@
 import type { ClaimedRun } from '@valley/bus/claimed-run.ts'
 import type { ReplyBody, RequestBody } from '@valley/bus/requests.ts'
-import { limits as contractLimits } from '@valley/contract/limits.ts'
 import { lowestId } from '../database/ids.ts'
 import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
@@ -34,9 +33,7 @@ export class ClaimDesk {
       isNextLap ||= this.#lastOwner <= from
       const hasSeenAll = rows.at(-1)?.val_id !== null || (isNextLap && this.#lastOwner >= startedAfter)
       if (claimed.length > 0 || hasSeenAll || walks === limits.walksPerClaimMax) {
-        const runs = claimed.map(toClaimed)
-        const isCut = isFull(runs, asked)
-        return { kind: 'claimed', runs, isCut, othersWait: !isCut && (await isAnyDue(db)) }
+        return { kind: 'claimed', runs: claimed.map(toClaimed), othersWait: await isAnyDue(db) }
       }
     }
   }
@@ -62,25 +59,6 @@ export class ClaimDesk {
     }
     return rows
   }
-}
-
-/** Whether the number, the bytes or somebody's share of either may have kept others out. */
-function isFull(runs: readonly ClaimedRun[], asked: RequestBody<'claimRuns'>): boolean {
-  const wanted = Math.min(asked.wanted, limits.claimedAtOnceMax)
-  const perValMax = asked.wantedPerVal ?? wanted
-  const bytesEach = runs.map(({ args }) => (args.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(args))))
-  const bytes = bytesEach.reduce((sum, each) => sum + each, contractLimits.argsBytesMax)
-  return runs.length >= wanted || bytes > limits.claimedArgsBytesMax || hasWholeShare(runs, wanted, perValMax)
-}
-
-/** As claim_runs shares out: among the owners who were given something, and among the vals of each. */
-function hasWholeShare(runs: readonly ClaimedRun[], wanted: number, perValMax: number): boolean {
-  const owners = [...Map.groupBy(runs, ({ ownerId }) => ownerId).values()]
-  return owners.some((ofOwner) => {
-    const vals = [...Map.groupBy(ofOwner, ({ valId }) => valId).values()]
-    const share = Math.ceil(Math.ceil(wanted / owners.length) / vals.length)
-    return vals.some((ofVal) => ofVal.length >= Math.min(share, perValMax))
-  })
 }
 
 async function isAnyDue(db: Db): Promise<boolean> {
