@@ -5,6 +5,8 @@ import { type ReplyBody, type RequestBody, type RequestName, requests } from './
 export interface AskOptions {
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Waits within its time for a bus that is down, instead of giving up at once. */
+  readonly patient?: boolean
 }
 
 interface Asker {
@@ -19,12 +21,12 @@ export function createAsk({ link, onBadMessage }: Asker) {
   return async <Name extends RequestName>(
     name: Name,
     body: RequestBody<Name>,
-    { timeoutMs, signal }: AskOptions,
+    options: AskOptions,
   ): Promise<ReplyBody<Name> | null> => {
     if (underWay >= limits.requestsUnderWayMax) return null
     underWay++
     try {
-      const reply = await send(link, name, { body, timeoutMs, signal })
+      const reply = await send(link, name, { body, ...options })
       return reply === null ? null : (requests[name].reply.parse(JSON.parse(reply)) as ReplyBody<Name>)
     } catch (error) {
       onBadMessage(requests[name].subject, error)
@@ -39,19 +41,26 @@ export function createAsk({ link, onBadMessage }: Asker) {
 async function send(
   link: Link,
   name: RequestName,
-  { body, timeoutMs, signal }: AskOptions & { readonly body: unknown },
+  { body, timeoutMs, signal, patient = false }: AskOptions & { readonly body: unknown },
 ): Promise<string | null> {
-  const { connection } = link
+  const untilMs = performance.now() + timeoutMs
+  const connection = link.connection ?? (patient ? await link.whenUp(within(timeoutMs, signal)) : null)
   if (connection === null || signal?.aborted) return null
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const giveUp = () => resolve(null)
   using _ = link.onLost(giveUp)
   signal?.addEventListener('abort', giveUp)
-  connection.request(requests[name].subject, JSON.stringify(body), { timeout: timeoutMs }).then(
+  const timeout = Math.max(1, untilMs - performance.now())
+  connection.request(requests[name].subject, JSON.stringify(body), { timeout }).then(
     (message) => resolve(message.string()),
     () => resolve(null),
   )
   const reply = await promise
   signal?.removeEventListener('abort', giveUp)
   return reply
+}
+
+function within(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  return signal ? AbortSignal.any([signal, timeout]) : timeout
 }

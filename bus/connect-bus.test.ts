@@ -64,6 +64,20 @@ test('a request that nobody serves, or of a bus that is down, is null at once', 
   assert.ok(Date.now() - startedAt < 5_000)
 })
 
+test('a patient request waits for a bus that comes up, within its time', async () => {
+  await using buses = await openTwo()
+  buses.other.serve('identifyCaller', async () => ({ kind: 'unknown' }))
+  await until('it is served', async () => (await ask(buses.one)) !== null)
+  await using starting = openBus()
+  assert.equal(starting.state, 'down')
+  const patiently = { timeoutMs: 2_000, patient: true }
+  assert.deepEqual(await starting.request('identifyCaller', question, patiently), { kind: 'unknown' })
+  await using nowhere = openBus('nats://127.0.0.1:1')
+  const startedAtMs = performance.now()
+  assert.equal(await nowhere.request('identifyCaller', question, { ...patiently, timeoutMs: 200 }), null)
+  assert.ok(performance.now() - startedAtMs >= 190)
+})
+
 test('a request is answered by one server, and a failing answer is told as unavailable', async () => {
   await using buses = await openTwo()
   let answers = 0

@@ -79,7 +79,12 @@ export class HeadCache {
   async #findFirst(label: string): Promise<HeadFound> {
     const changesBefore = this.#changes
     const startedAtMs = performance.now()
-    const reply = await this.#bus.request('resolveVal', { label }, { timeoutMs: limits.headTimeoutMs })
+    // Nothing is known to go on with, so a bus that is just coming up is waited for.
+    const reply = await this.#bus.request(
+      'resolveVal',
+      { label },
+      { timeoutMs: limits.headTimeoutMs, patient: true },
+    )
     if (reply === null || reply.kind === 'unavailable') return { kind: 'unavailable' }
     const head = reply.kind === 'found' ? reply.head : null
     if (head !== null) stampHead(head, startedAtMs)

@@ -1,4 +1,5 @@
 import type { RunStatus } from '@valley/contract/runs.ts'
+import type { EndCause } from '@valley/runner/workers/end-cause.ts'
 
 /** One hostile val and what must hold when it is called. */
 export interface Attack {
@@ -40,8 +41,8 @@ export interface Outcome {
   /** The answer is a probe's report: each try must have been refused. */
   readonly refusesAll?: true
   readonly answerBytesMax?: number
-  /** Why the runner ends its worker afterwards, where the answer does not show it. */
-  readonly endsWorker?: string
+  /** Why the runner ends its worker afterwards, where the answer does not show it: one of these. */
+  readonly endsWorker?: readonly EndCause[]
   /** Just as good: which of the two it is depends on who is faster. */
   readonly orElse?: Outcome
 }

@@ -71,7 +71,16 @@ export const loopAttacks: readonly Attack[] = [
     family: 'loops',
     name: 'goes on in a loop after its answer',
     code: 'export default () => { setTimeout(() => { for (;;); }); return new Response("done") }',
-    must: { answer: 200, run: 'succeeded', endsWorker: 'stalled' },
+    must: { answer: 200, run: 'succeeded', endsWorker: ['stalled', 'restless'] },
+  },
+  {
+    family: 'loops',
+    name: 'goes on working after its answer, with pauses',
+    code: `export default () => {
+      setInterval(() => { for (const until = Date.now() + 20; Date.now() < until;); }, 30)
+      return new Response('done')
+    }`,
+    must: { answer: 200, run: 'succeeded', endsWorker: ['restless'] },
   },
   { family: 'threads', name: 'thread bomb', code: threads, must: stalled },
   {

@@ -10,7 +10,7 @@ import { countRemains, countWorkers, type RemainsCount } from './attacks/remains
 import { printTable, type Row } from './attacks/report.ts'
 import { openScene } from './attacks/scene.ts'
 import { judge, strike } from './attacks/strike.ts'
-import { readMetric } from '../vals/runner-metrics.ts'
+import { readMetrics } from '../vals/runner-metrics.ts'
 import { watchMemory } from './hostile/watch-memory.ts'
 
 const hostileValsMin = 40
@@ -122,14 +122,20 @@ describe(`hostile vals in ${sandbox}`, { concurrency: false }, () => {
 
 async function endure(attack: Attack, number: number): Promise<void> {
   const startMs = performance.now()
-  const { endsWorker } = attack.must
-  const countEnds = async () =>
-    readMetric(scene.world.runnerStatusUrl, `valley_worker_ends{cause="${endsWorker}"}`)
+  const { endsWorker = [] } = attack.must
+  const countEnds = async () => {
+    const metrics = await readMetrics(scene.world.runnerStatusUrl)
+    return endsWorker.reduce(
+      (sum, cause) => sum + (metrics.get(`valley_worker_ends{cause="${cause}"}`) ?? 0),
+      0,
+    )
+  }
   const endsBefore = await countEnds()
   const blows = await strike(scene, attack, number)
-  if (endsWorker) {
+  if (endsWorker.length > 0) {
     const hasEnded = async () => ((await countEnds()) > endsBefore ? true : null)
-    await until(hasEnded, { withinMs: 2 * limits.stallMsMax, what: `its worker is ended: ${endsWorker}` })
+    const what = `its worker is ended: ${endsWorker.join(' or ')}`
+    await until(hasEnded, { withinMs: 2 * limits.stallMsMax, what })
   }
   const tookMs = performance.now() - startMs
   const harm = await scene.findHarm()
