@@ -19,6 +19,8 @@ import { countRuns } from '../usage/count-runs.ts'
  * that it deleted itself. Of two at once, the second waits for the first and then finds nothing.
  * Why it is not begun twice: only `claim` gives a row a runner, and only where it has none. A row loses its runner
  * (`giveBack`) only on that runner's own word that what came of this claim was not begun and never will be.
+ * Why each costs the same however much waits: the rows are found by a list of ids, which takes the index in any plan.
+ * A join would be planned while the queue is empty, as a walk over all of it, and be carried out so when it is full.
  * Why a message may come twice or late: claims are numbered and reports name their runner, so that what is said about
  * a row counts only while the row is in the state that it is about.
  */
@@ -112,10 +114,11 @@ function giveBackStatement<Args extends object>(
       WITH locked AS (
         SELECT run_id, cancel_requested FROM queue WHERE ${which(arg)} ORDER BY run_id FOR UPDATE
       ), given_back AS (
-        UPDATE queue q SET runner_id = NULL, claim_number = NULL, claimed_at = NULL
-        FROM locked l WHERE q.run_id = l.run_id AND NOT l.cancel_requested RETURNING 1
+        UPDATE queue SET runner_id = NULL, claim_number = NULL, claimed_at = NULL
+        WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked WHERE NOT cancel_requested)) RETURNING 1
       ), ending AS (
-        DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id AND l.cancel_requested RETURNING q.run_id
+        DELETE FROM queue
+        WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked WHERE cancel_requested)) RETURNING run_id
       ), ${writeCanceled}
       SELECT count(*)::integer AS given_back FROM given_back`,
   )
@@ -149,10 +152,11 @@ export const cancel = statement<{ run_id: string; owner_id: string }, { state: '
     WITH locked AS (
       SELECT run_id, runner_id FROM queue WHERE run_id = ${arg('run_id')} AND owner_id = ${arg('owner_id')} FOR UPDATE
     ), ending AS (
-      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id AND l.runner_id IS NULL RETURNING q.run_id
+      DELETE FROM queue
+      WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked WHERE runner_id IS NULL)) RETURNING run_id
     ), ${writeCanceled}, asked AS (
-      UPDATE queue q SET cancel_requested = true
-      FROM locked l WHERE q.run_id = l.run_id AND l.runner_id IS NOT NULL RETURNING q.run_id
+      UPDATE queue SET cancel_requested = true
+      WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked WHERE runner_id IS NOT NULL)) RETURNING run_id
     )
     SELECT 'canceled' AS state FROM ending UNION ALL SELECT 'asked' FROM asked`,
 )
@@ -209,25 +213,30 @@ const writeEnds = sql`ended AS (
     e.id IN (SELECT t.run_id FROM retried t) AS is_retried
   FROM ended e`
 
-/** What runners report, as a JSON array. Only what its own runner says of a run counts. */
-export const endReported = statement<{ reports: string }, EndedRow>(
+interface ReportedEnds {
+  run_ids: readonly string[]
+  /** JSON: reports by the run's id and its runner's, with a space between them. */
+  reports: string
+}
+
+/** What runners report. Only what its own runner says of a run counts. */
+export const endReported = statement<ReportedEnds, EndedRow>(
   (arg) => sql<EndedRow>`
-    WITH said AS MATERIALIZED (
-      SELECT r.id AS run_id, r."runnerId" AS runner_id, r.version AS version_run, r.status, r.error,
-        to_timestamp(r."startedAtMs" / 1000.0) AS started_at, to_timestamp(r."endedAtMs" / 1000.0) AS ended_at,
-        r.logs, r.timings, r."memoryPeakBytes" AS memory_peak_bytes, r."returnValue" AS return_value,
-        r."returnValueCut" AS return_value_cut, r."retryId" AS retry_id
-      FROM jsonb_to_recordset(${arg('reports')}::jsonb) AS r(
-        id uuid, "runnerId" uuid, version integer, status run_status, error jsonb, timings jsonb,
-        "startedAtMs" bigint, "endedAtMs" bigint, logs jsonb, "memoryPeakBytes" bigint, "returnValue" jsonb,
-        "returnValueCut" boolean, "retryId" uuid)
-    ), locked AS (
-      SELECT s.* FROM said s JOIN queue q ON q.run_id = s.run_id AND q.runner_id = s.runner_id
-      ORDER BY q.run_id FOR UPDATE OF q
+    WITH locked AS (
+      SELECT run_id FROM queue WHERE run_id = ANY(${arg('run_ids')}::uuid[])
+        AND jsonb_exists(${arg('reports')}::jsonb, run_id || ' ' || runner_id)
+      ORDER BY run_id FOR UPDATE
+    ), ending AS (
+      DELETE FROM queue WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked)) RETURNING *
     ), ends AS (
-      DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id
-      RETURNING q.*, l.version_run, l.status, l.error, l.started_at, l.ended_at, l.logs, l.timings,
-        l.memory_peak_bytes, l.return_value, l.return_value_cut, l.retry_id
+      SELECT e.*, r.version AS version_run, r.status, r.error, r.logs, r.timings,
+        to_timestamp(r."startedAtMs" / 1000.0) AS started_at, to_timestamp(r."endedAtMs" / 1000.0) AS ended_at,
+        r."memoryPeakBytes" AS memory_peak_bytes, r."returnValue" AS return_value,
+        r."returnValueCut" AS return_value_cut, r."retryId" AS retry_id
+      FROM ending e CROSS JOIN LATERAL jsonb_to_record(
+        ${arg('reports')}::jsonb -> (e.run_id || ' ' || e.runner_id)) AS r(
+        version integer, status run_status, error jsonb, timings jsonb, "startedAtMs" bigint, "endedAtMs" bigint,
+        logs jsonb, "memoryPeakBytes" bigint, "returnValue" jsonb, "returnValueCut" boolean, "retryId" uuid)
     ), ${writeEnds}`,
 )
 
@@ -241,7 +250,7 @@ function loseStatement<Args extends object>(
       WITH locked AS (
         SELECT run_id FROM queue WHERE ${which(arg)} ORDER BY run_id LIMIT ${arg('limit')} FOR UPDATE
       ), ending AS (
-        DELETE FROM queue q USING locked l WHERE q.run_id = l.run_id RETURNING q.*
+        DELETE FROM queue WHERE run_id = ANY(ARRAY(SELECT run_id FROM locked)) RETURNING *
       ), ends AS (
         SELECT e.*, CASE WHEN e.cancel_requested THEN 'canceled'::run_status ELSE 'failed' END AS status,
           CASE WHEN e.cancel_requested THEN ${sql.lit(JSON.stringify(canceledError))}::jsonb

@@ -69,8 +69,11 @@ async function insertNew(db: Db, reports: readonly RunReport[]): Promise<Recorde
 /** Of those that are over already nothing is heard: reported twice, or given up before. */
 async function endQueued(db: Db, reports: readonly RunReport[]): Promise<Recorded> {
   if (reports.length === 0) return nothing
-  const told = reports.map((report) => ({ ...toRow(report), retryId: newId() }))
-  const { rows } = await endReported(db, { reports: storableJson(told) })
+  const byRunAndRunner = Object.fromEntries(
+    reports.map((report) => [`${report.id} ${report.runnerId}`, { ...toRow(report), retryId: newId() }]),
+  )
+  const run_ids = reports.map(({ id }) => id)
+  const { rows } = await endReported(db, { run_ids, reports: storableJson(byRunAndRunner) })
   return { ...nothing, recorded: rows.length, ended: rows }
 }
 

@@ -1,5 +1,4 @@
 import { captureConsole } from './capture-console.ts'
-import { captureTimers } from './capture-timers.ts'
 import type { Call } from './control-message.ts'
 import type { DenoApi } from './deno-api.ts'
 import { describeError } from './describe-error.ts'
@@ -30,7 +29,6 @@ let returnValueCharsMax = 0
 const writeReturn = createReturnWriter(scope.Deno.inspect, () => returnValueCharsMax)
 const print = captureConsole({ send: post, getScope: () => run, inspect: scope.Deno.inspect })
 captureUncaught(print)
-captureTimers(print)
 ownProcess(scope.Deno, (error) => post({ kind: 'threw', error }))
 
 scope.addEventListener(

@@ -8,6 +8,7 @@ import type { ToWorker } from './control-message.ts'
 import type { DenoApi } from './deno-api.ts'
 import { describeError } from './describe-error.ts'
 import { createHandler, type RunScope, type Val } from './handler.ts'
+import type { ProgramModule } from './isolate-program.ts'
 import { Isolates } from './isolates.ts'
 import { handlesOf, importVal } from './load-val.ts'
 import { createReturnWriter } from './run-call.ts'
@@ -36,7 +37,7 @@ deno.serve(
   createHandler({ val, control, runWithin }),
 )
 await warmUp()
-const isolateProgram = await deno.readTextFile(`${appFolder}/isolate.url`)
+const isolateProgram = JSON.parse(await deno.readTextFile(`${appFolder}/isolate.json`)) as ProgramModule[]
 for (const path of [socketFolder, appFolder]) {
   await deno.permissions.revoke({ name: 'read', path })
   await deno.permissions.revoke({ name: 'write', path })

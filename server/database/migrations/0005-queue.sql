@@ -80,7 +80,8 @@ CREATE FUNCTION claim_runs(
   owner_runs_max integer, val_runs_max integer, after_owner uuid, after_vals jsonb,
   val_wanted integer, except_vals uuid[]
 ) RETURNS TABLE (run_id uuid, owner_id uuid, val_id uuid, source run_source, args jsonb)
-  -- Planned while little waits, it is used while much does: a bitmap of all that waits would be sorted for ten of it.
+  -- Planned while little waits, it is used while much does. A bitmap of all that waits would be sorted for ten of it;
+  -- and what is looked up is asked for in ways that cannot be turned into a join with all that waits.
   LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -140,9 +141,10 @@ BEGIN
       SELECT count(*)::integer FROM queue q
       WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NOT NULL
     ) running
-    WHERE running.count < val_runs_max AND w.val_id <> ALL(except_vals) AND EXISTS (
-      SELECT FROM queue q
-      WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND (q.attempt = 1 OR q.due_at <= now()))
+    WHERE running.count < val_runs_max AND w.val_id <> ALL(except_vals) AND (
+      SELECT true FROM queue q
+      WHERE q.owner_id = w.owner_id AND q.val_id = w.val_id AND q.runner_id IS NULL AND (q.attempt = 1 OR q.due_at <= now())
+      LIMIT 1)
   ), shares AS (
     -- An owner's share of what is wanted, and a val's of that: of more than that no more is looked at.
     SELECT w.*, ceil(
@@ -166,13 +168,12 @@ BEGIN
   ), chosen AS (
     SELECT c.run_id, c.place FROM in_turn c WHERE c.place <= wanted AND (c.bytes <= bytes_max OR c.place = 1)
   ), free AS (
-    -- Somebody may be about to cancel one of them.
-    SELECT q.run_id, c.place FROM chosen c JOIN queue q ON q.run_id = c.run_id
-    WHERE q.runner_id IS NULL FOR UPDATE OF q SKIP LOCKED
+    -- Somebody may be about to cancel one of them. That none has a runner is sure: only claims give them one.
+    SELECT q.run_id FROM queue q WHERE q.run_id = ANY(ARRAY(SELECT c.run_id FROM chosen c)) FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE queue q SET runner_id = claiming_runner, claim_number = number, claimed_at = now()
-    FROM free WHERE q.run_id = free.run_id
-    RETURNING q.run_id, q.owner_id, q.val_id, q.source, free.place
+    WHERE q.run_id = ANY(ARRAY(SELECT f.run_id FROM free f))
+    RETURNING q.run_id, q.owner_id, q.val_id, q.source
   ), walk_ends (owner_id, val_id, step) AS (
     SELECT w.owner_id, (array_agg(w.val_id ORDER BY w.val_step DESC))[1], w.owner_step FROM vals_walked w
     GROUP BY w.owner_id, w.owner_step, w.vals_max HAVING count(*) = w.vals_max
@@ -180,10 +181,11 @@ BEGIN
     SELECT (array_agg(o.owner_id ORDER BY o.step DESC))[1], NULL, 2 * walked + 1 FROM owners_walked o
     HAVING count(*) = walked
   )
-  SELECT t.run_id, t.owner_id, t.val_id, t.source, d.args FROM (
-    SELECT c.run_id, c.owner_id, c.val_id, c.source, c.place FROM claimed c
+  SELECT t.run_id, t.owner_id, t.val_id, t.source, (SELECT d.args FROM run_details d WHERE d.id = t.run_id) FROM (
+    SELECT c.run_id, c.owner_id, c.val_id, c.source,
+      array_position(ARRAY(SELECT h.run_id FROM chosen h ORDER BY h.place), c.run_id) FROM claimed c
     UNION ALL
     SELECT NULL, e.owner_id, e.val_id, NULL, wanted + e.step FROM walk_ends e
     WHERE (SELECT count(*) FROM chosen) = (SELECT count(*) FROM in_turn)
-  ) t LEFT JOIN run_details d ON d.id = t.run_id ORDER BY t.place;
+  ) t (run_id, owner_id, val_id, source, place) ORDER BY t.place;
 END $$;
