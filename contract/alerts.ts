@@ -67,7 +67,7 @@ export const alerts = {
     tag: 'Alerts',
     summary: 'Name a webhook that is told when a run of a val of yours fails',
     description:
-      'A POST of JSON for a run that failed or timed out, then none for quietSeconds. It is signed as Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature), with a secret that this answer shows when it makes one: the first time, and with rotateSecret. Any 2xx takes it; anything else, also a redirect, is tried again, five times in all. It may come twice: webhook-id tells. Only the public internet is reached. Another url than before ends the quiet.',
+      'A POST of JSON for a run that failed or timed out, then none for quietSeconds. Of a run that is tried again, only the last attempt counts. It is signed as Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature), with a secret that this answer shows when it makes one: the first time, and with rotateSecret. Any 2xx takes it; anything else, also a redirect, is tried again, five times in all. It may come twice: webhook-id tells. Only the public internet is reached. Another url than before ends the quiet.',
     auth: 'required',
     scope: 'val:write',
     params: ValId,

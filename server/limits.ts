@@ -98,7 +98,8 @@ export const limits = {
   deliveriesAtOnceMax: 32,
   /** Taken at once; the next ones of that owner wait until these are over. */
   deliveriesOfOwnerMax: 4,
-  deliveriesLookedAtMax: 500,
+  /** How many owners are looked at in one go; the next go begins after them. */
+  deliveringOwnersWalkedMax: 256,
   /** One attempt: more than a runner takes for it, and less than the time for which it is ours. */
   deliveryTimeoutMs: 30_000,
   deliveryLeaseMs: 60_000,

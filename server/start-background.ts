@@ -1,12 +1,11 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
-import { type EndedRun, raiseAlerts } from './alerts/raise-alerts.ts'
 import type { Config } from './config.ts'
 import type { Db } from './database/statement.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observations } from './observations.ts'
+import type { Lost } from './queue/lose-runs.ts'
 import type { Queue } from './queue/queue.ts'
 import { serveQueue } from './queue/serve-queue.ts'
-import type { EndedRow } from './queue/transitions.ts'
 import { watchRunners } from './queue/watch-runners.ts'
 import { recorderName, startRecorder } from './runs/recorder.ts'
 import { startScheduler } from './schedules/scheduler.ts'
@@ -30,23 +29,18 @@ interface Workings {
 export async function startBackground(workings: Workings): Promise<AsyncDisposable> {
   const { config, db, bus, queue, callers, tokenUses, metrics, observe } = workings
   await using opened = new AsyncDisposableStack()
-  const onEnded = async (ended: readonly EndedRow[]) => {
-    queue.announceEnds(ended)
-    metrics.alertsRaised.inc(await raiseAlerts(db, ended.map(toEndedRun)))
+  const onLost = ({ runs, alertsRaised }: Lost) => {
+    queue.announceEnds(runs)
+    metrics.alertsRaised.inc(alertsRaised)
   }
   const { environmentKeys, runsPerDayMax } = config
   serveRunners(bus, { db, callers, tokenUses, environmentKeys, runsPerDayMax, observe })
   const bounds = { ownerRunsMax: config.runsAtOncePerOwner, valRunsMax: config.runsAtOncePerVal }
   const isRecorderBehind = async () => (await bus.lagOf(recorderName)) !== 0
-  serveQueue(bus, { db, queue, bounds, observe, isRecorderBehind, onEnded })
-  opened.use(watchRunners({ db, bus, metrics, observe, onEnded }))
+  serveQueue(bus, { db, queue, bounds, observe, isRecorderBehind, onLost })
+  opened.use(watchRunners({ db, bus, metrics, observe, onLost }))
   opened.use(await startUpkeep({ db, config, observe }))
   opened.use(startScheduler({ db, queue, metrics, observe }))
   opened.use(startRecorder({ db, bus, queue, metrics, observe }))
   return opened.move()
-}
-
-/** It was ended just now, by one of us. */
-function toEndedRun({ owner_id, val_id, ...run }: EndedRow): EndedRun {
-  return { ...run, ownerId: owner_id, valId: val_id, endedAtMs: Date.now() }
 }

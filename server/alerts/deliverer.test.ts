@@ -10,6 +10,8 @@ import { newId } from '../database/ids.ts'
 import { newKeyText, parseKeysOrNull } from '../env/keys.ts'
 import { rotateKeys } from '../env/rotate-keys.ts'
 import { limits } from '../limits.ts'
+import { loseRuns } from '../queue/lose-runs.ts'
+import { loseRunsOfRunner } from '../queue/transitions.ts'
 import { createObservations } from '../observations.ts'
 import { startServer } from '../start-server.ts'
 import { newCaller, type TestCaller } from '../testing/call-as.ts'
@@ -136,6 +138,49 @@ test('a run that was lost with its runner is told as well', async () => {
   await waitUntil('its alert is delivered', async () => asked.length === 1)
   const told = JSON.parse(asked[0]?.body ?? '') as { data: { run: object } }
   assert.partialDeepStrictEqual(told.data.run, { id: run.id, status: 'failed', source: 'api' })
+})
+
+test('a run that is tried again is not told, its last attempt is', async () => {
+  const { val } = await openAlertingVal()
+  const runnerId = newId()
+  const timeoutMs = 2_000
+  await alice.post(`/v1/vals/${val.id}/runs`, { retry: { attempts: 2, backoffMs: 0 } })
+  const failed: string[] = []
+  for (const claimNumber of [1, 2]) {
+    const [run = assert.fail()] = await waitFor('it is claimed', async () => {
+      const reply = await runner.request('claimRuns', { runnerId, claimNumber, wanted: 1 }, { timeoutMs })
+      return reply?.kind === 'claimed' && reply.runs.length === 1 ? reply.runs : null
+    })
+    assert.deepEqual(asked, [])
+    failed.push(run.id)
+    const error = { name: 'Error', message: 'once more' }
+    const { id } = run
+    await publishReports(runner, [reportOf(val, { id, runnerId, source: 'api', status: 'failed', error })])
+  }
+  await waitUntil('its alert is delivered', async () => asked.length > 0)
+  const told = asked.map(({ body }) => (JSON.parse(body) as { data: { run: { id: string } } }).data.run.id)
+  assert.deepEqual(told, failed.slice(1))
+})
+
+test('a lost run and its alert are written together, or not at all', async () => {
+  const { val } = await openAlertingVal()
+  const { body: run } = await alice.post<{ id: string }>(`/v1/vals/${val.id}/runs`, {})
+  const runnerId = newId()
+  await waitUntil('it is claimed', async () => {
+    const claim = { runnerId, claimNumber: 1, wanted: 1 }
+    const reply = await runner.request('claimRuns', claim, { timeoutMs: 2_000 })
+    return reply?.kind === 'claimed' && reply.runs.length === 1
+  })
+  await sql`ALTER TABLE deliveries ADD CONSTRAINT no_more CHECK (false) NOT VALID`.execute(db)
+  try {
+    await assert.rejects(loseRuns(db, loseRunsOfRunner, { runner_id: runnerId }), /no_more/)
+  } finally {
+    await sql`ALTER TABLE deliveries DROP CONSTRAINT no_more`.execute(db)
+  }
+  assert.equal((await alice.get<{ status: string }>(`/v1/runs/${run.id}`)).body.status, 'running')
+  const lost = await loseRuns(db, loseRunsOfRunner, { runner_id: runnerId })
+  assert.deepEqual([lost.runs.length, lost.alertsRaised], [1, 1])
+  await waitUntil('its alert is delivered', async () => asked.length === 1)
 })
 
 test('the secret is in nothing that leaves the server', async () => {

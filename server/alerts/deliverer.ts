@@ -4,6 +4,7 @@ import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
+import { OwnerTurns } from './owner-turns.ts'
 import { type Attempt, attemptDelivery, type Attempting } from './attempt-delivery.ts'
 import {
   type DeliveryRow,
@@ -29,9 +30,10 @@ export function startDeliverer(deliverer: Deliverer): AsyncDisposable {
     const delivering = deliver(deliverer, delivery, giveUp.signal).finally(() => underWay.delete(delivering))
     underWay.set(delivering, delivery.owner_id)
   }
+  const turns = new OwnerTurns()
   const taking = (async () => {
     while (!stop.signal.aborted) {
-      for (const delivery of await takeDue(deliverer, [...underWay.values()])) begin(delivery)
+      for (const delivery of await takeDue(deliverer, turns, [...underWay.values()])) begin(delivery)
       await sleep(limits.deliveryPollMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()
@@ -46,19 +48,22 @@ export function startDeliverer(deliverer: Deliverer): AsyncDisposable {
   }
 }
 
+/** Whose owners others of theirs are under way wait until those are over. */
 async function takeDue(
   { db, observe }: Deliverer,
-  owners: readonly string[],
+  turns: OwnerTurns,
+  busyOwners: readonly string[],
 ): Promise<readonly DeliveryRow[]> {
-  const limit = limits.deliveriesAtOnceMax - owners.length
+  const limit = limits.deliveriesAtOnceMax - busyOwners.length
   if (limit <= 0) return []
   try {
+    const owners = await turns.next(db, { limit, except: new Set(busyOwners) })
+    if (owners.length === 0) return []
     const { rows } = await takeDeliveries(db, {
+      owners,
       limit,
-      lease_ms: limits.deliveryLeaseMs,
-      busy_owners: [...new Set(owners)],
       of_owner_max: limits.deliveriesOfOwnerMax,
-      window: limits.deliveriesLookedAtMax,
+      lease_ms: limits.deliveryLeaseMs,
     })
     return rows
   } catch (error) {

@@ -18,36 +18,56 @@ export interface DeliveryRow {
   readonly username: string
 }
 
+interface WalkArgs {
+  after_owner: string
+  walked: number
+}
+
+export interface OwnerRow {
+  readonly owner_id: string
+  readonly is_due: boolean
+}
+
+/** The next owners who have deliveries, in the order of their ids: what it costs does not depend on how many those are. */
+export const walkOwners = statement<WalkArgs, OwnerRow>(
+  (arg) => sql<OwnerRow>`
+    WITH RECURSIVE owners (owner_id, step) AS (
+      SELECT (SELECT d.owner_id FROM deliveries d WHERE d.owner_id > ${arg('after_owner')}::uuid
+        ORDER BY d.owner_id LIMIT 1), 1
+      UNION ALL
+      SELECT (SELECT d.owner_id FROM deliveries d WHERE d.owner_id > o.owner_id ORDER BY d.owner_id LIMIT 1), o.step + 1
+      FROM owners o WHERE o.owner_id IS NOT NULL AND o.step < ${arg('walked')}::integer
+    )
+    SELECT o.owner_id, coalesce(
+      (SELECT true FROM deliveries d WHERE d.owner_id = o.owner_id AND d.due_at <= now() LIMIT 1), false) AS is_due
+    FROM owners o WHERE o.owner_id IS NOT NULL ORDER BY o.step`,
+)
+
 interface TakeArgs {
+  owners: readonly string[]
   limit: number
-  lease_ms: number
-  /** Whose turn it is not, because others of theirs are under way. */
-  busy_owners: readonly string[]
   of_owner_max: number
-  window: number
+  lease_ms: number
 }
 
 /**
- * Takes deliveries that are due, so that nobody else does while the lease lasts. The oldest come first, a few of each
- * owner. Those of a val that is gone are not given out, and wait for its purge.
+ * Takes deliveries of these owners that are due, the oldest of each, so that nobody else does while the lease lasts.
+ * Those of a val that is gone are not given out, and wait for its purge.
  */
 export const takeDeliveries = statement<TakeArgs, DeliveryRow>(
   (arg) => sql<DeliveryRow>`
-    WITH oldest AS MATERIALIZED (
-      SELECT id, owner_id, due_at FROM deliveries
-      WHERE due_at <= now() AND owner_id <> ALL(${arg('busy_owners')}::uuid[])
-      ORDER BY due_at LIMIT ${arg('window')}
-    ), fair AS MATERIALIZED (
-      SELECT id FROM (
-        SELECT id, due_at, row_number() OVER (PARTITION BY owner_id ORDER BY due_at) AS turn FROM oldest) numbered
-      WHERE turn <= ${arg('of_owner_max')} ORDER BY due_at LIMIT ${arg('limit')}
+    WITH fair AS MATERIALIZED (
+      SELECT d.id FROM unnest(${arg('owners')}::uuid[]) WITH ORDINALITY AS o (owner_id, place) CROSS JOIN LATERAL (
+        SELECT d.id, row_number() OVER (ORDER BY d.due_at) AS turn FROM deliveries d
+        WHERE d.owner_id = o.owner_id AND d.due_at <= now() ORDER BY d.due_at LIMIT ${arg('of_owner_max')}) d
+      ORDER BY d.turn, o.place LIMIT ${arg('limit')}
     ), mine AS MATERIALIZED (
-      SELECT d.id FROM fair JOIN deliveries d ON d.id = fair.id
-      WHERE d.due_at <= now() FOR UPDATE OF d SKIP LOCKED
+      SELECT d.id FROM deliveries d WHERE d.id = ANY(ARRAY(SELECT fair.id FROM fair)) AND d.due_at <= now()
+      FOR UPDATE SKIP LOCKED
     ), taken AS (
       UPDATE deliveries d SET due_at = now() + ${arg('lease_ms')}::integer * interval '1 millisecond',
         attempts_left = d.attempts_left - 1
-      FROM mine WHERE d.id = mine.id
+      WHERE d.id = ANY(ARRAY(SELECT mine.id FROM mine))
       RETURNING d.id, d.owner_id, d.val_id, d.run, d.silenced_until, d.attempts_left
     )
     SELECT t.*, a.url, a.id AS secret_id, a.key_id, a.sealed_value, v.name AS val_name, u.username

@@ -1,14 +1,16 @@
 import type { ReplyBody, RequestBody } from '@valley/bus/requests.ts'
 import type { Db } from '../database/statement.ts'
-import { loseRuns } from './lose-runs.ts'
+import { loseRuns, type Lost } from './lose-runs.ts'
 import { type HeldRow, selectRunsOfRunner } from './queries.ts'
-import { beat, type EndedRow, giveBackClaims, loseForgottenRuns } from './transitions.ts'
+import { beat, giveBackClaims, loseForgottenRuns } from './transitions.ts'
 
 export interface Heard {
   readonly reply: ReplyBody<'beat'>
-  readonly lost: readonly EndedRow[]
+  readonly lost: Lost
   readonly hasGivenBack: boolean
 }
+
+const nothing: Lost = { runs: [], alertsRaised: 0 }
 
 /** A runner's sign of life, held against what the queue says it has. */
 export async function hearBeat(
@@ -26,7 +28,7 @@ export async function hearBeat(
   const settled = { runner_id, claims_settled: told.claimsSettled }
   // Their reports may be among those that wait.
   const mayLose = forgotten.length > 0 && !(await isRecorderBehind())
-  const lost = mayLose ? await loseRuns(db, loseForgottenRuns, { ...settled, run_ids: forgotten }) : []
+  const lost = mayLose ? await loseRuns(db, loseForgottenRuns, { ...settled, run_ids: forgotten }) : nothing
   const held = new Set(rows.map(({ run_id }) => run_id))
   const known = new Set(told.runIds)
   return {

@@ -1,4 +1,5 @@
 import type { RunError } from '@valley/contract/runs.ts'
+import { raiseAlerts } from '../alerts/raise-alerts.ts'
 import { newId } from '../database/ids.ts'
 import type { Db, Statement } from '../database/statement.ts'
 import { limits } from '../limits.ts'
@@ -12,22 +13,44 @@ const error = {
 
 type LoseArgs<Args> = Args & { retry_ids: readonly string[]; error: string; limit: number }
 
+export interface Lost {
+  readonly runs: readonly EndedRow[]
+  readonly alertsRaised: number
+}
+
 /** Ends what nobody will report any more, a batch at a time. */
 export async function loseRuns<Args extends object>(
   db: Db,
   lose: Statement<LoseArgs<Args>, EndedRow>,
   which: Args,
-): Promise<readonly EndedRow[]> {
-  const lost: EndedRow[] = []
+): Promise<Lost> {
+  const runs: EndedRow[] = []
+  let alertsRaised = 0
   for (;;) {
-    const retryIds = Array.from({ length: limits.lostAtOnceRows }, newId)
-    const { rows } = await lose(db, {
+    const lost = await loseBatch(db, lose, which)
+    runs.push(...lost.runs)
+    alertsRaised += lost.alertsRaised
+    if (lost.runs.length < limits.lostAtOnceRows) return { runs, alertsRaised }
+  }
+}
+
+/** With their alerts, in one transaction: of runs that are over nobody hears again. */
+async function loseBatch<Args extends object>(
+  db: Db,
+  lose: Statement<LoseArgs<Args>, EndedRow>,
+  which: Args,
+): Promise<Lost> {
+  return db.transaction().execute(async (transaction) => {
+    const { rows } = await lose(transaction, {
       ...which,
-      retry_ids: retryIds,
+      retry_ids: Array.from({ length: limits.lostAtOnceRows }, newId),
       error: JSON.stringify(error),
       limit: limits.lostAtOnceRows,
     })
-    lost.push(...rows)
-    if (rows.length < limits.lostAtOnceRows) return lost
-  }
+    const endedAtMs = Date.now()
+    const final = rows
+      .filter(({ is_retried }) => !is_retried)
+      .map(({ owner_id, val_id, ...run }) => ({ ...run, ownerId: owner_id, valId: val_id, endedAtMs }))
+    return { runs: rows, alertsRaised: await raiseAlerts(transaction, final) }
+  })
 }

@@ -5,8 +5,9 @@ import type { Observations } from '../observations.ts'
 import { answerOrUnavailable } from '../serve-runners.ts'
 import { type ClaimBounds, ClaimDesk } from './claim-runs.ts'
 import { hearBeat } from './hear-beat.ts'
+import type { Lost } from './lose-runs.ts'
 import type { Queue } from './queue.ts'
-import { type EndedRow, giveBackRuns } from './transitions.ts'
+import { giveBackRuns } from './transitions.ts'
 
 interface QueueServices {
   readonly db: Db
@@ -15,17 +16,17 @@ interface QueueServices {
   readonly observe: Observations
   /** Whether reports wait to be recorded, or it cannot be said. */
   readonly isRecorderBehind: () => Promise<boolean>
-  readonly onEnded: (ended: readonly EndedRow[]) => Promise<void>
+  readonly onLost: (lost: Lost) => void
 }
 
 /** Answers runners that want runs, have some, or cannot take those that they have. */
 export function serveQueue(bus: Pick<Bus, 'serve'>, services: QueueServices): void {
-  const { db, queue, bounds, observe, isRecorderBehind, onEnded } = services
+  const { db, queue, bounds, observe, isRecorderBehind, onLost } = services
   const desk = new ClaimDesk(bounds)
   bus.serve('claimRuns', async (told) => answerOrUnavailable(observe, 'claimRuns', desk.claim(db, told)))
   const hear = async (told: RequestBody<'beat'>) => {
     const { reply, lost, hasGivenBack } = await hearBeat(db, told, isRecorderBehind)
-    await onEnded(lost)
+    onLost(lost)
     if (hasGivenBack) queue.wake()
     return reply
   }

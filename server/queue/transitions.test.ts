@@ -168,13 +168,13 @@ const happenings = {
   },
   abandoned: async (id, runnerId) => {
     const told = { runnerId, claimsSettled: 1, claimsAbandoned: [1], runIds: [] }
-    return isEnded(id, (await hearBeat(db, told)).lost)
+    return isEnded(id, (await hearBeat(db, told)).lost.runs)
   },
   forgotten: async (id, runnerId) => {
     const told = { runnerId, claimsSettled: 1, claimsAbandoned: [], runIds: [] }
-    return isEnded(id, (await hearBeat(db, told)).lost)
+    return isEnded(id, (await hearBeat(db, told)).lost.runs)
   },
-  lost: async (id, runner_id) => isEnded(id, await loseRuns(db, loseRunsOfRunner, { runner_id })),
+  lost: async (id, runner_id) => isEnded(id, (await loseRuns(db, loseRunsOfRunner, { runner_id })).runs),
   claimed: async () => {
     await new ClaimDesk(bounds).claim(db, { runnerId: newId(), claimNumber: 1, wanted: 5 })
     return false

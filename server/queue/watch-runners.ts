@@ -5,17 +5,17 @@ import { keepDoing } from '../keep-doing.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Observations } from '../observations.ts'
-import { loseRuns } from './lose-runs.ts'
+import { loseRuns, type Lost } from './lose-runs.ts'
 import { forgetRunner, selectRunners } from './queries.ts'
 import { RunnerWatch } from './runner-watch.ts'
-import { type EndedRow, loseRunsOfRunner } from './transitions.ts'
+import { loseRunsOfRunner } from './transitions.ts'
 
 interface Watching {
   readonly db: Db
   readonly bus: Pick<Bus, 'state'>
   readonly metrics: Pick<Metrics, 'runsLost'>
   readonly observe: Pick<Observations, 'runnerLost' | 'watchFailed'>
-  readonly onEnded: (ended: readonly EndedRow[]) => Promise<void>
+  readonly onLost: (lost: Lost) => void
 }
 
 /** Ends the runs of runners that are gone. Every server does; they find the same, and a run ends once. */
@@ -39,15 +39,15 @@ async function keepWatching(watching: Watching, stop: AbortSignal): Promise<void
   }
 }
 
-async function lookOnce({ db, bus, metrics, observe, onEnded }: Watching, watch: RunnerWatch): Promise<void> {
+async function lookOnce({ db, bus, metrics, observe, onLost }: Watching, watch: RunnerWatch): Promise<void> {
   // Their beats come over the bus.
   if (bus.state === 'down') return watch.startOver()
   const { rows } = await selectRunners(db, {})
   for (const { runner_id, beat } of watch.look(rows, performance.now())) {
     const lost = await loseRuns(db, loseRunsOfRunner, { runner_id })
-    metrics.runsLost.inc(lost.length)
-    if (lost.length > 0) observe.runnerLost(runner_id, lost.length)
-    await onEnded(lost)
+    metrics.runsLost.inc(lost.runs.length)
+    if (lost.runs.length > 0) observe.runnerLost(runner_id, lost.runs.length)
+    onLost(lost)
     await forgetRunner(db, { runner_id, beat })
   }
 }

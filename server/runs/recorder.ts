@@ -83,7 +83,11 @@ async function recordGroup(
   try {
     const outcome = await recordReports(db, reports)
     // Before they are accepted: should this process end in between, they come again and are then said once more.
-    const raised = await raiseAlerts(db, reports)
+    const retried = new Set(outcome.ended.filter(({ is_retried }) => is_retried).map(({ id }) => id))
+    const raised = await raiseAlerts(
+      db,
+      reports.filter(({ id }) => !retried.has(id)),
+    )
     for (const message of messages) message.accept()
     queue.announceEnds(outcome.ended)
     metrics.runsRecorded.inc(outcome.recorded)

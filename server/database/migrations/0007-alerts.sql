@@ -32,5 +32,6 @@ CREATE TABLE deliveries (
   due_at timestamptz NOT NULL,
   attempts_left integer NOT NULL
 );
-CREATE INDEX deliveries_by_due ON deliveries (due_at);
+-- What is due, for one owner after the other.
+CREATE INDEX deliveries_of_owner ON deliveries (owner_id, due_at);
 CREATE INDEX deliveries_by_val ON deliveries (val_id);

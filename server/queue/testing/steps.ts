@@ -122,9 +122,9 @@ const cancelOne: Step<{ pick: number }> = async (course, { db }, input) => {
 /** Servers may give up a runner that lives: it goes on, and is not believed. */
 const giveUp: Step<OfRunner> = async (course, { db }, input) => {
   const { id } = runnerOf(course, input)
-  const lost = await loseRuns(db, loseRunsOfRunner, { runner_id: id })
+  const { runs } = await loseRuns(db, loseRunsOfRunner, { runner_id: id })
   const expected = model.runningOf(course, id).map(({ run }) => run)
-  assert.deepEqual(new Set(lost.map((row) => row.id)), new Set(expected.map((run) => run.id)))
+  assert.deepEqual(new Set(runs.map((row) => row.id)), new Set(expected.map((run) => run.id)))
   for (const run of expected) model.lose(course, run)
 }
 
