@@ -16,14 +16,19 @@ export type Request<Name extends OperationName> = RequestOf<Declared<Name>> & {
   readonly lastEventId: string | null
 }
 
+export interface AwaitedRun {
+  readonly runId: string
+  readonly waitMs: number
+}
+
 /** An answer with a status other than the only declared one, or with a Location. */
 export class Reply<const Status, Body> {
   readonly status: Status
   readonly body: Body
   readonly location: string | undefined
 
-  /** Another answer in place of this one, for which to wait once all is committed. */
-  later: (() => Promise<Reply<unknown, unknown>>) | undefined
+  /** Once all is committed, its end is waited for, to be answered in place of this. */
+  awaited: AwaitedRun | undefined
 
   constructor(status: Status, body: Body, location?: string) {
     this.status = status
@@ -31,8 +36,8 @@ export class Reply<const Status, Body> {
     this.location = location
   }
 
-  followedBy(later: () => Promise<Reply<unknown, unknown>>): this {
-    this.later = later
+  awaiting(run: AwaitedRun): this {
+    this.awaited = run
     return this
   }
 }

@@ -4,7 +4,7 @@ import type { Val } from '@valley/contract/vals.ts'
 import { etagOf } from '../etag.ts'
 import { EventStream } from '../event-stream.ts'
 import type { Fault } from '../fault.ts'
-import { Reply } from '../reply.ts'
+import { type AwaitedRun, Reply } from '../reply.ts'
 import type { SentEvent } from './send-events.ts'
 
 /** An answer as it goes over the wire, except for what every answer has. */
@@ -14,6 +14,7 @@ export interface Rendered {
   readonly text: string | null
   /** In place of a text: an answer that goes on. */
   readonly stream?: EventStream<SentEvent>
+  readonly awaited?: AwaitedRun
 }
 
 /** A page of ours runs scripts of ours only, and stands in no other page's frame. */
@@ -34,7 +35,8 @@ export function renderAnswer(operation: Operation, value: unknown): Rendered {
   if (operation.media === 'text/html') headers['content-security-policy'] = pagePolicy
   headers['content-type'] = operation.media ? `${operation.media}; charset=utf-8` : 'application/json'
   const text = operation.media ? String(reply.body) : JSON.stringify(reply.body)
-  return { status: reply.status as number, headers, text }
+  const { awaited } = reply
+  return { status: reply.status as number, headers, text, ...(awaited && { awaited }) }
 }
 
 export function renderFault({ code, message, issues, status, headers }: Fault, requestId: string): Rendered {

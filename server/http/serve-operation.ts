@@ -5,7 +5,7 @@ import { type Caller, hasScope } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { Fault } from '../fault.ts'
 import { answerOnce } from '../idempotency/answer-once.ts'
-import { Reply } from '../reply.ts'
+import { awaitRun } from '../queue/await-run.ts'
 import { authenticate, bearerOf, unauthenticated } from '../tokens/authenticate.ts'
 import type { HttpServices } from './http-services.ts'
 import { type Allowance, rateLimitHeaders } from './rate-limiter.ts'
@@ -51,12 +51,7 @@ async function serveCaller(
     caller: Caller | null,
     request: unknown,
   ) => Promise<unknown>
-  let later: Reply<unknown, unknown>['later']
-  const answer = async (context: Context) => {
-    const value = await handler(context, caller, request)
-    later = value instanceof Reply ? value.later : undefined
-    return renderAnswer(operation, value)
-  }
+  const answer = async (context: Context) => renderAnswer(operation, await handler(context, caller, request))
   const context = contextOf(services, raw.incoming)
   const key = idempotencyKeyOf(operation, raw.incoming)
   const rendered =
@@ -65,7 +60,19 @@ async function serveCaller(
       : await answerIdempotently(context, { caller, key, raw, request }, answer)
   // Whoever is told that it is saved may call it at once.
   if (operation.method !== 'GET') await services.bus.hintsTaken()
-  return later === undefined ? rendered : renderAnswer(operation, await later())
+  const { awaited } = rendered
+  if (awaited === undefined || caller === null) return rendered
+  using leaving = watchLeaving(raw.incoming)
+  const ended = await awaitRun(context, caller, { ...awaited, signal: leaving.signal })
+  return ended === null ? rendered : renderAnswer(operation, ended)
+}
+
+/** Its signal is aborted once nobody is there any more to be answered. */
+function watchLeaving({ socket }: IncomingMessage): Disposable & { readonly signal: AbortSignal } {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  socket.once('close', leave)
+  return { signal: leaving.signal, [Symbol.dispose]: () => void socket.off('close', leave) }
 }
 
 function takePlace({ config, underWay }: HttpServices, { incoming }: RawRequest, caller: Caller | null) {

@@ -7,6 +7,7 @@ import { inTransaction } from '../in-transaction.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
 import { findOwnVal, findOwnValOrHide, lockOwnValOrHide } from '../vals/find-val.ts'
+import { locationOf } from './await-run.ts'
 import { presentQueued } from './present-queued.ts'
 import { selectRetryPolicy, upsertRetryPolicy } from './queries.ts'
 import { cancel } from './transitions.ts'
@@ -18,18 +19,8 @@ export const runVal: Handler<'runVal'> = async (context, caller, { params, query
   const row = await context.queue.enqueue(context, { ...run, retry: retry && toMs(retry) })
   if (row === null) throw await noSuchVal(context, caller, params.val_id)
   context.afterCommit(() => context.queue.wake())
-  const location = `${context.baseUrl}/v1/runs/${run.id}`
-  const queued = new Reply(202, presentQueued(row, caller, run), location)
-  const { wait } = query
-  if (wait === undefined) return queued
-  // Nobody can begin it before it is committed, so that the wait comes after that. Whatever happens to the wait, the run
-  // was accepted, and that is what the caller has to hear.
-  return queued.followedBy(async () => {
-    const find = async () => findRun(context.root, caller, run.id).catch(() => null)
-    const look = async () => endedOrNull(await find())
-    const ended = await context.queue.waits.until(run.id, wait * 1_000, look)
-    return ended ? new Reply(200, ended, location) : new Reply(202, (await find()) ?? queued.body, location)
-  })
+  const queued = new Reply(202, presentQueued(row, caller, run), locationOf(context, run.id))
+  return query.wait === undefined ? queued : queued.awaiting({ runId: run.id, waitMs: query.wait * 1_000 })
 }
 
 /** Whoever may see it learns that it is another's. */
@@ -80,8 +71,4 @@ const never: Retry = { attempts: 1, backoffSeconds: 0 }
 
 function toMs({ attempts, backoffSeconds }: Retry) {
   return { attempts, backoffMs: backoffSeconds * 1_000 }
-}
-
-function endedOrNull(run: RunDetails | null): RunDetails | null {
-  return run === null || run.status === 'queued' || run.status === 'running' ? null : run
 }

@@ -198,7 +198,7 @@ test('whoever waits for a run that another request cancels is answered with that
   assert.deepEqual([status, body.status, body.error?.name], [200, 'canceled', 'Canceled'])
 })
 
-test('the same Idempotency-Key is the same run, with and without waiting, and never waits twice', async () => {
+test('the same Idempotency-Key is the same run, and waits for it like the first request', async () => {
   const { alice, val, runs, runner } = await openPlace()
   const key = { 'idempotency-key': newId() }
   const first = alice.post<RunDetails>(`${runs}?wait=60`, {}, key)
@@ -206,17 +206,40 @@ test('the same Idempotency-Key is the same run, with and without waiting, and ne
     'the run is in the list',
     async () => (await readList<Run>(alice, runs)).data[0] ?? null,
   )
-  const startedAtMs = performance.now()
-  const again = await alice.post<RunDetails>(`${runs}?wait=60`, {}, key)
-  assert.ok(performance.now() - startedAtMs < 8_000, 'the answer of the first request is there at once')
-  assert.deepEqual([again.status, again.body.id], [202, id])
+  const again = alice.post<RunDetails>(`${runs}?wait=60`, {}, key)
   await runner.claimOne(id)
-  await runner.report(val, id)
-  assert.deepEqual([(await first).status, (await first).body.id], [200, id])
-  const last = await alice.post<RunDetails>(`${runs}?wait=60`, {}, key)
-  assert.deepEqual([last.status, last.body.id], [202, id])
+  await runner.report(val, id, { returnValue: 'done', returnValueCut: false })
+  const last = alice.post<RunDetails>(`${runs}?wait=60`, {}, key)
+  for (const { status, body, headers } of [await first, await again, await last]) {
+    assert.deepEqual([status, body.id, body.returnValue], [200, id, 'done'])
+    assert.equal(headers.get('location'), `${server.url}/v1/runs/${id}`)
+  }
   assertFault(await alice.post(runs, { args: [1] }, key), 'idempotency_key_reused')
   assert.equal((await readList<Run>(alice, runs)).data.length, 1)
+})
+
+test('whoever leaves gives up the wait and its place, and the run stays', async () => {
+  await using narrow = await openTestServer({ NATS_URL: nats.url, REQUESTS_AT_ONCE_MAX: '2' })
+  const alice = await newCaller(narrow, 'alice')
+  const { id } = await createVal(alice)
+  const url = `${narrow.url}/v1/vals/${id}/runs`
+  const leaving = new AbortController()
+  const headers = { authorization: `Bearer ${alice.user.token}`, 'content-type': 'application/json' }
+  const request = { method: 'POST', headers, body: '{}' }
+  const waits = [1, 2].map(async () => fetch(`${url}?wait=60`, { ...request, signal: leaving.signal }))
+  await waitUntil('both are accepted', async () => {
+    const { rows } = await sql`SELECT FROM queue`.execute(narrow.db)
+    return rows.length === waits.length
+  })
+  const isFull = async () => (await alice.get(url)).status === 429
+  assert.ok(await isFull())
+  leaving.abort()
+  for (const wait of waits) await assert.rejects(wait, { name: 'AbortError' })
+  await waitUntil('both places are free', async () => !(await isFull()))
+  assert.deepEqual(
+    (await readList<Run>(alice, `/v1/vals/${id}/runs`)).data.map(({ status }) => status),
+    ['queued', 'queued'],
+  )
 })
 
 test('parallel requests with one Idempotency-Key make one run', async () => {

@@ -29,7 +29,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 test('a hint about the run makes it be looked at, and one about another does not', async (t) => {
   const { waits, hint } = open(t)
   const { run, look } = openRun()
-  const found = waits.until('a', 60_000, look)
+  const found = waits.until('a', { waitMs: 60_000 }, look)
   await turn()
   hint('b')
   await turn()
@@ -43,7 +43,7 @@ test('a hint about the run makes it be looked at, and one about another does not
 test('a hint that comes while it is being looked at is not overheard', async (t) => {
   const { waits, hint } = open(t)
   let looks = 0
-  const found = waits.until('a', 60_000, async () => {
+  const found = waits.until('a', { waitMs: 60_000 }, async () => {
     looks += 1
     if (looks > 1) return 'over'
     hint('a')
@@ -56,7 +56,7 @@ test('a hint that comes while it is being looked at is not overheard', async (t)
 test('without any hint it is looked at now and then', async (t) => {
   const { waits } = open(t)
   const { run, look } = openRun()
-  const found = waits.until('a', 60_000, look)
+  const found = waits.until('a', { waitMs: 60_000 }, look)
   await turn()
   run.isOver = true
   mock.timers.tick(limits.waitLookMs)
@@ -66,7 +66,7 @@ test('without any hint it is looked at now and then', async (t) => {
 test('several who wait for one run all hear of it', async (t) => {
   const { waits, hint } = open(t)
   const { run, look } = openRun()
-  const all = [1, 2, 3].map(async () => waits.until('a', 60_000, look))
+  const all = [1, 2, 3].map(async () => waits.until('a', { waitMs: 60_000 }, look))
   await turn()
   run.isOver = true
   hint('a')
@@ -76,7 +76,7 @@ test('several who wait for one run all hear of it', async (t) => {
 test('when the time is up there is nothing, after one last look', async (t) => {
   const { waits } = open(t)
   const { run, look } = openRun()
-  const found = waits.until('a', 0, look)
+  const found = waits.until('a', { waitMs: 0 }, look)
   await turn()
   mock.timers.tick(1)
   assert.equal(await found, null)
@@ -86,19 +86,36 @@ test('when the time is up there is nothing, after one last look', async (t) => {
 test('once it is closed everybody is told what there is, also those who come later', async (t) => {
   const { waits } = open(t)
   const { look } = openRun()
-  const found = waits.until('a', 60_000, look)
+  const found = waits.until('a', { waitMs: 60_000 }, look)
   await turn()
   waits[Symbol.dispose]()
   assert.equal(await found, null)
-  assert.equal(await waits.until('b', 60_000, look), null)
+  assert.equal(await waits.until('b', { waitMs: 60_000 }, look), null)
 })
 
 test('what goes wrong with a look is told to who waits', async (t) => {
   const { waits } = open(t)
   await assert.rejects(
-    waits.until('a', 60_000, async () => {
+    waits.until('a', { waitMs: 60_000 }, async () => {
       throw new Error('no database')
     }),
     /no database/,
   )
+})
+
+test('whoever leaves is not waited for any more, also while it is being looked', async (t) => {
+  const { waits } = open(t)
+  const { run, look } = openRun()
+  const leaving = new AbortController()
+  const found = waits.until('a', { waitMs: 60_000, signal: leaving.signal }, look)
+  await turn()
+  leaving.abort()
+  assert.equal(await found, null)
+  assert.equal(run.looks, 2, 'once more, in case it is over')
+  const early = new AbortController()
+  const second = waits.until('a', { waitMs: 60_000, signal: early.signal }, async () => {
+    early.abort()
+    return null
+  })
+  assert.equal(await second, null)
 })

@@ -1,6 +1,12 @@
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import { limits } from '../limits.ts'
 
+interface WaitBounds {
+  readonly waitMs: number
+  /** Aborted once nobody waits any more. */
+  readonly signal?: AbortSignal
+}
+
 /** Whoever waits for the end of runs. A hint says when to look; a look now and then finds what no hint told. */
 export class RunWaits implements Disposable {
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -12,22 +18,25 @@ export class RunWaits implements Disposable {
     })
   }
 
-  /** What `look` finds, once that is something; null when the time is up. */
+  /** What `look` finds, once that is something; null when the time is up, or whoever waits has left. */
   async until<Found>(
     runId: string,
-    waitMs: number,
+    { waitMs, signal }: WaitBounds,
     look: () => Promise<Found | null>,
   ): Promise<Found | null> {
     const deadlineMs = performance.now() + waitMs
+    const isOver = () => this.#isClosed || Boolean(signal?.aborted) || performance.now() >= deadlineMs
     for (;;) {
       // From before the look on: an end that comes meanwhile is not overheard.
       const hint = this.#nextHint(runId, Math.min(limits.waitLookMs, deadlineMs - performance.now()))
       const found = await look()
-      if (found !== null || this.#isClosed || performance.now() >= deadlineMs) {
+      if (found !== null || isOver()) {
         hint.cancel()
         return found
       }
+      signal?.addEventListener('abort', hint.cancel)
       await hint.heard
+      signal?.removeEventListener('abort', hint.cancel)
     }
   }
 
