@@ -86,7 +86,7 @@ export default defineConfig({
       },
     },
     {
-      // The SDK's tests speak to the real server; those of the bus, the recorder and the heads kill services of their own.
+      // The SDK's tests speak to the real server; those of the bus, the recorder, heads and reports have services of their own.
       files: [
         'sdk/**/*.test.ts',
         'bus/**/*.test.ts',
@@ -94,6 +94,7 @@ export default defineConfig({
         'server/queue/*.test.ts',
         'server/alerts/*.test.ts',
         'runner/heads/*.test.ts',
+        'runner/reports/*.test.ts',
       ],
       rules: { 'no-restricted-imports': 'off' },
     },

@@ -13,6 +13,8 @@ export interface NatsOptions {
   port?: number
   /** How much it may store, where that does not follow from the room on the disk. */
   storeBytesMax?: number | undefined
+  /** How large a message may be; as large as the README says, unless given. */
+  payloadBytesMax?: number
   /** What makes it one of a cluster; alone, unless given. */
   member?: NatsMember
   signal?: AbortSignal | undefined
@@ -55,12 +57,12 @@ const noticeSilence = { ping_interval: '2s', ping_max: 2 }
 
 /** How large a message may be is the one setting that NATS takes from a file only. */
 async function writeConfig(
-  { folder, storeBytesMax, member }: NatsOptions,
+  { folder, storeBytesMax, payloadBytesMax = natsPayloadBytesMax, member }: NatsOptions,
   { address, store }: { address: string; store: string },
 ): Promise<string> {
   const config = {
     listen: address,
-    max_payload: natsPayloadBytesMax,
+    max_payload: payloadBytesMax,
     jetstream: { store_dir: store, ...(storeBytesMax && { max_file_store: storeBytesMax }) },
     ...(member && { server_name: member.name, cluster: member.cluster, ...noticeSilence }),
   }
