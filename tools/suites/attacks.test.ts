@@ -18,6 +18,9 @@ const runnerGrowthMiBMax = 256
 /** The neighbour, the sibling, and those booted beforehand. */
 const workersLeftMax = 2 + limits.idleWorkers
 
+/** What every worker takes of the processor is measured in turn, and twice until it is held against one of them. */
+const endMsMax = 30_000
+
 /** `ATTACKS='network|files'` runs these only. */
 const wanted = new RegExp(process.env['ATTACKS'] ?? '')
 const sandbox = process.env['SANDBOX'] ?? 'runc'
@@ -135,7 +138,7 @@ async function endure(attack: Attack, number: number): Promise<void> {
   if (endsWorker.length > 0) {
     const hasEnded = async () => ((await countEnds()) > endsBefore ? true : null)
     const what = `its worker is ended: ${endsWorker.join(' or ')}`
-    await until(hasEnded, { withinMs: 2 * limits.stallMsMax, what })
+    await until(hasEnded, { withinMs: endMsMax, what })
   }
   const tookMs = performance.now() - startMs
   const harm = await scene.findHarm()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntil } from '@valley/server/testing/wait-until.ts'
 import { untilSteady } from './vals/until-steady.ts'
 import { openScene, readAnswer, type Answer, type Scene } from './vals/scene.ts'
@@ -384,6 +385,34 @@ describe('a runner with little memory and little patience', () => {
       assert.ok((await scene.metric('valley_workers_memory_bytes')) <= budgetMib * 1024 * 1024)
     }
     assert.ok((await scene.metric('valley_worker_ends{cause="evicted"}')) > 0)
+  })
+
+  test('an owner whose streams take all of the memory gives way to another', async () => {
+    const code = `export default () => new Response(new ReadableStream({
+      start: (stream) => { setInterval(() => stream.enqueue(new Uint8Array(1)), 100) } }))`
+    const leaving = new AbortController()
+    let streaming = 0
+    for (let at = 0; (await scene.metric('valley_runs_waiting')) === 0; at++) {
+      assert.ok(at < 2 * vals, 'the memory never runs out')
+      await scene.save(`stream_${at}`, code)
+      const opening = scene.open(`stream_${at}`, '/', { signal: leaving.signal }).then(
+        ({ body }) => {
+          streaming += 1
+          body.on('error', () => undefined).resume()
+        },
+        () => undefined,
+      )
+      await Promise.race([opening, sleep(2_000)])
+    }
+    assert.ok(streaming > 1)
+    const waits = {
+      name: 'waits',
+      code: 'export default () => new Response("at last")',
+      type: 'http',
+    } as const
+    await scene.bob.vals.put({ ...waits, privacy: 'public' })
+    assert.equal((await scene.callLabel('bob--waits')).text, 'at last')
+    leaving.abort()
   })
 
   test('a val that nobody calls gives its worker back, and answers when it is called again', async () => {
