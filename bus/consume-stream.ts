@@ -5,6 +5,7 @@ import {
   type ConsumerMessages,
   DeliverPolicy,
   jetstream,
+  type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream'
 import { ClosedConnectionError, type NatsConnection, nanos } from '@nats-io/transport-node'
@@ -84,6 +85,15 @@ async function keepConsuming(
 
 async function openConsumer(connection: NatsConnection, { stream, name }: ConsumePlan): Promise<Consumer> {
   const manager = await openManager(connection)
+  await ensureConsumer(manager, stream, name)
+  if (await isAhead(manager, stream, name)) {
+    await manager.consumers.delete(stream, name)
+    await ensureConsumer(manager, stream, name)
+  }
+  return jetstream(connection, { timeout: limits.manageTimeoutMs }).consumers.get(stream, name)
+}
+
+async function ensureConsumer(manager: JetStreamManager, stream: string, name: string): Promise<void> {
   const config = {
     ack_wait: nanos(limits.handTimeMs),
     max_ack_pending: limits.messagesInHandMax,
@@ -99,7 +109,18 @@ async function openConsumer(connection: NatsConnection, { stream, name }: Consum
   } catch {
     await manager.consumers.update(stream, name, config)
   }
-  return jetstream(connection, { timeout: limits.manageTimeoutMs }).consumers.get(stream, name)
+}
+
+/**
+ * Whether it takes new messages for old. A NATS whose disk was full may come back counting from the start, while the
+ * consumer remembers how far it was, and would pass over as many. Messages are removed once they are accepted: so one
+ * that is still there, below what is accepted, tells as well. A consumer made anew begins with the first message.
+ */
+async function isAhead(manager: JetStreamManager, stream: string, name: string): Promise<boolean> {
+  const { delivered, ack_floor: accepted } = await manager.consumers.info(stream, name)
+  const { state } = await manager.streams.info(stream)
+  const passesOver = state.messages > 0 && state.first_seq <= accepted.stream_seq
+  return delivered.stream_seq > state.last_seq || passesOver
 }
 
 interface Stay {

@@ -194,7 +194,7 @@ export const runs = {
     tag: 'Runs',
     summary: 'Run a val of yours now',
     description:
-      'The default export, if it is a function, is called with args; a val without a default export is run from top to bottom. Answers 202 with the run as it waits, or with `wait` 200 with the run once it is over, if that is soon enough.',
+      'The default export, if it is a function, is called with args; a val without a default export is run from top to bottom. Answers 202 with the run as it waits, or with `wait` 200 with the run once it is over, if that is soon enough. Asked again with the same Idempotency-Key and `wait`, it waits for the same run.',
     auth: 'required',
     scope: 'run:write',
     params: ValId,

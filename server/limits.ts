@@ -98,8 +98,9 @@ export const limits = {
   deliveriesAtOnceMax: 32,
   /** Taken at once; the next ones of that owner wait until these are over. */
   deliveriesOfOwnerMax: 4,
-  /** How many owners are looked at in one go; the next go begins after them. */
+  /** How many owners are looked at in one walk, and how many walks there are at a time; the next begins after them. */
   deliveringOwnersWalkedMax: 256,
+  deliveringWalksMax: 16,
   /** One attempt: more than a runner takes for it, and less than the time for which it is ours. */
   deliveryTimeoutMs: 30_000,
   deliveryLeaseMs: 60_000,

@@ -23,6 +23,18 @@ test("a stack keeps the val's frames, as names and lines, and loses ours and Den
   )
 })
 
+test('the program of an isolate, which has no files, is not shown either', () => {
+  const stack = [
+    'RangeError: no',
+    '    at run (file:///val/hello.tsx:2:9)',
+    '    at runCall (blob:null/517e53f4-5b1c-4f0e-9d0e-2d1f6c0a7b11:11:66)',
+    '    at async runOnce (blob:null/6d82a7d0-0000-4f0e-9d0e-2d1f6c0a7b11:53:25)',
+  ].join('\n')
+  assert.equal(ownLines(stack), 'RangeError: no\n    at run (hello.tsx:2:9)')
+  const only = 'Error: x\n    at async blob:null/6d82a7d0-0000-4f0e-9d0e-2d1f6c0a7b11:53:25'
+  assert.equal(ownLines(only), 'Error: x')
+})
+
 test('wherever the sandbox has its files, nothing is said of it', () => {
   const stack =
     'E: x\n    at f (file:///tmp/run/w1/val/hello.ts:1:2)\n    at g (file:///srv/valley/app/main.js:3:4)'

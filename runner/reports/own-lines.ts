@@ -4,14 +4,12 @@
  * one `file:///` the search goes no further than to the next colon.
  */
 export function ownLines(stack: string): string {
-  if (!stack.includes('file:///') && !stack.includes('(data:')) return stack
+  if (!stack.includes('file:///') && !stack.includes('blob:null/')) return stack
   return stack
     .split('\n')
     .filter(
       (line) =>
-        !/^\s+at .*(?:file:\/\/\/(?:[^\s:]*\/)?app\/[a-z-]+\.js|\bext:|\bnode:|\(data:text\/javascript;base64,)/.test(
-          line,
-        ),
+        !/^\s+at .*(?:file:\/\/\/(?:[^\s:]*\/)?app\/[a-z-]+\.js|\bext:|\bnode:|\bblob:null\/)/.test(line),
     )
     .map((line) => line.replaceAll(/file:\/\/\/(?:[^\s:]*?\/)?val\/([a-zA-Z][a-zA-Z0-9_]*\.tsx?)/g, '$1'))
     .join('\n')

@@ -144,7 +144,8 @@ test('a run that is tried again is not told, its last attempt is', async () => {
   const { val } = await openAlertingVal()
   const runnerId = newId()
   const timeoutMs = 2_000
-  await alice.post(`/v1/vals/${val.id}/runs`, { retry: { attempts: 2, backoffMs: 0 } })
+  const retry = { attempts: 2, backoffSeconds: 0 }
+  assert.equal((await alice.post(`/v1/vals/${val.id}/runs`, { retry })).status, 202)
   const failed: string[] = []
   for (const claimNumber of [1, 2]) {
     const [run = assert.fail()] = await waitFor('it is claimed', async () => {
@@ -155,7 +156,9 @@ test('a run that is tried again is not told, its last attempt is', async () => {
     failed.push(run.id)
     const error = { name: 'Error', message: 'once more' }
     const { id } = run
-    await publishReports(runner, [reportOf(val, { id, runnerId, source: 'api', status: 'failed', error })])
+    const report = reportOf(val, { id, runnerId, source: 'api', status: 'failed', error })
+    // Twice, as after a lost confirmation: then it is not known any more that it will be tried again.
+    for (const _ of ['once', 'again']) await publishReports(runner, [report])
   }
   await waitUntil('its alert is delivered', async () => asked.length > 0)
   const told = asked.map(({ body }) => (JSON.parse(body) as { data: { run: { id: string } } }).data.run.id)

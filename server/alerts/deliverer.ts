@@ -48,7 +48,7 @@ export function startDeliverer(deliverer: Deliverer): AsyncDisposable {
   }
 }
 
-/** Whose owners others of theirs are under way wait until those are over. */
+/** Owners who have some under way wait until those are over. */
 async function takeDue(
   { db, observe }: Deliverer,
   turns: OwnerTurns,

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { openDatabase } from '../database/open-database.ts'
 import { limits } from '../limits.ts'
 import { newIds } from '../queue/testing/waiting-runs.ts'
-import { openTestServer } from '../testing/open-test-server.ts'
+import { cloneDatabase } from '../testing/open-test-server.ts'
 import { OwnerTurns } from './owner-turns.ts'
 
 const opened = new AsyncDisposableStack()
 after(() => opened.disposeAsync())
-const { db } = opened.use(await openTestServer())
+// Without a server, whose deliverer would take them.
+const url = await cloneDatabase(opened)
+const { db } = opened.use(openDatabase({ url, connectionsMax: 1, onIdleError: () => {} }))
 beforeEach(() => sql`DELETE FROM alerts`.execute(db))
 
 const nobody = new Set<string>()
 
-/** As if raised, of vals that are not there: nobody delivers those. */
+/** As if raised, of vals that are not there. */
 async function insertDeliveries(ownerIds: readonly string[], { count = 1, dueInMs = -1_000 } = {}) {
   await sql`
     WITH made AS (
@@ -45,6 +48,5 @@ test('whoever is busy, or has nothing due, is passed over, and those behind them
   await insertDeliveries(owners.slice(-2))
   const [busy = '', last = ''] = owners.slice(-2)
   const turns = new OwnerTurns()
-  assert.deepEqual(await turns.next(db, { limit: 8, except: new Set([busy]) }), [])
   assert.deepEqual(await turns.next(db, { limit: 8, except: new Set([busy]) }), [last])
 })

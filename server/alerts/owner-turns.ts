@@ -12,14 +12,19 @@ interface Wanted {
 export class OwnerTurns {
   #after = lowestId
 
-  /** Owners of whom something is due. It goes on where it stopped, and once to the end of the round at the most. */
+  /** Owners of whom something is due. It goes on where it stopped, to the end of the round at the most. */
   async next(db: Db, { limit, except }: Wanted): Promise<readonly string[]> {
-    const walked = limits.deliveringOwnersWalkedMax
-    const { rows } = await walkOwners(db, { after_owner: this.#after, walked })
-    const owners = rows.filter(({ owner_id, is_due }) => is_due && !except.has(owner_id)).slice(0, limit)
-    const isFull = owners.length === limit
-    const last = isFull ? owners.at(-1) : rows.length === walked ? rows.at(-1) : null
-    this.#after = last?.owner_id ?? lowestId
-    return owners.map(({ owner_id }) => owner_id)
+    const owners: string[] = []
+    for (let walks = 0; walks < limits.deliveringWalksMax; walks++) {
+      const walked = limits.deliveringOwnersWalkedMax
+      const { rows } = await walkOwners(db, { after_owner: this.#after, walked })
+      const due = rows.filter(({ owner_id, is_due }) => is_due && !except.has(owner_id))
+      owners.push(...due.slice(0, limit - owners.length).map(({ owner_id }) => owner_id))
+      const isFull = owners.length === limit
+      const isRoundOver = rows.length < walked && !isFull
+      this.#after = isRoundOver ? lowestId : ((isFull ? owners.at(-1) : rows.at(-1)?.owner_id) ?? lowestId)
+      if (isFull || isRoundOver) break
+    }
+    return owners
   }
 }

@@ -45,7 +45,7 @@ export async function raiseAlerts(db: Db, ended: readonly EndedRun[]): Promise<n
   return (await insertDeliveries(db, { failing, attempts })).rows.length
 }
 
-function isFailing({ status }: EndedRun): boolean {
+export function isFailing({ status }: Pick<EndedRun, 'status'>): boolean {
   return status === 'failed' || status === 'timed_out'
 }
 

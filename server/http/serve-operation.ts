@@ -71,6 +71,7 @@ async function serveCaller(
 function watchLeaving({ socket }: IncomingMessage): Disposable & { readonly signal: AbortSignal } {
   const leaving = new AbortController()
   const leave = () => leaving.abort()
+  if (socket.destroyed) leave()
   socket.once('close', leave)
   return { signal: leaving.signal, [Symbol.dispose]: () => void socket.off('close', leave) }
 }

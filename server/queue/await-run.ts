@@ -1,6 +1,7 @@
 import type { RunDetails } from '@valley/contract/runs.ts'
 import type { Caller } from '../caller.ts'
 import type { Addresses, Context } from '../context.ts'
+import { Fault } from '../fault.ts'
 import { type AwaitedRun, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
 
@@ -14,17 +15,27 @@ export async function awaitRun(
   { runId, waitMs, signal }: AwaitedRun & { readonly signal: AbortSignal },
 ): Promise<Reply<200 | 202, RunDetails> | null> {
   const { root, queue } = context
-  const find = async () => findRun(root, caller, runId).catch(() => null)
-  const look = async () => endedOrNull(await find())
+  let latest: RunDetails | null = null
+  const look = async () => {
+    try {
+      latest = await findRun(root, caller, runId)
+      return isOver(latest) ? latest : null
+    } catch (error) {
+      // With its val it may be gone, and there is nothing to wait for.
+      return error instanceof Fault && error.code === 'not_found' ? gone : null
+    }
+  }
   const ended = await queue.waits.until(runId, { waitMs, signal }, look)
-  const run = ended ?? (await find())
-  return run && new Reply(ended ? 200 : 202, run, locationOf(context, runId))
+  if (ended === gone || latest === null) return null
+  return new Reply(ended ? 200 : 202, latest, locationOf(context, runId))
 }
+
+const gone = Symbol('gone')
 
 export function locationOf({ baseUrl }: Addresses, runId: string): string {
   return `${baseUrl}/v1/runs/${runId}`
 }
 
-function endedOrNull(run: RunDetails | null): RunDetails | null {
-  return run === null || run.status === 'queued' || run.status === 'running' ? null : run
+function isOver({ status }: RunDetails): boolean {
+  return status !== 'queued' && status !== 'running'
 }

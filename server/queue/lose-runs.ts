@@ -1,8 +1,8 @@
 import type { RunError } from '@valley/contract/runs.ts'
-import { raiseAlerts } from '../alerts/raise-alerts.ts'
 import { newId } from '../database/ids.ts'
 import type { Db, Statement } from '../database/statement.ts'
 import { limits } from '../limits.ts'
+import { raiseForEnded } from './raise-for-ended.ts'
 import type { EndedRow } from './transitions.ts'
 
 const error = {
@@ -34,7 +34,6 @@ export async function loseRuns<Args extends object>(
   }
 }
 
-/** With their alerts, in one transaction: of runs that are over nobody hears again. */
 async function loseBatch<Args extends object>(
   db: Db,
   lose: Statement<LoseArgs<Args>, EndedRow>,
@@ -47,10 +46,6 @@ async function loseBatch<Args extends object>(
       error: JSON.stringify(error),
       limit: limits.lostAtOnceRows,
     })
-    const endedAtMs = Date.now()
-    const final = rows
-      .filter(({ is_retried }) => !is_retried)
-      .map(({ owner_id, val_id, ...run }) => ({ ...run, ownerId: owner_id, valId: val_id, endedAtMs }))
-    return { runs: rows, alertsRaised: await raiseAlerts(transaction, final) }
+    return { runs: rows, alertsRaised: await raiseForEnded(transaction, rows) }
   })
 }

@@ -169,6 +169,7 @@ export interface EndedRow {
   readonly source: RunSource
   readonly version: number
   readonly error: RunError | null
+  readonly ended_at: Date
   /** Whether another attempt is in the queue now. */
   readonly is_retried: boolean
 }
@@ -209,7 +210,7 @@ const writeEnds = sql`ended AS (
         least(backoff_ms * 2 ^ (attempt - 1), ${sql.lit(limits.retryPauseMsMax)}) / 1000.0),
       args_bytes, attempt + 1, attempts, backoff_ms FROM retried
   )
-  SELECT e.id, e.status, e.owner_id, e.val_id, e.source, e.version, e.error,
+  SELECT e.id, e.status, e.owner_id, e.val_id, e.source, e.version, e.error, e.ended_at,
     e.id IN (SELECT t.run_id FROM retried t) AS is_retried
   FROM ended e`
 

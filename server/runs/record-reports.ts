@@ -1,7 +1,9 @@
 import type { RunReport } from '@valley/bus/run-report.ts'
+import { isFailing, raiseAlerts } from '../alerts/raise-alerts.ts'
 import { isAboutData } from '../database/database-fault.ts'
 import type { Db } from '../database/statement.ts'
 import { newId } from '../database/ids.ts'
+import { raiseForEnded } from '../queue/raise-for-ended.ts'
 import { endReported, type EndedRow } from '../queue/transitions.ts'
 import { insertRuns } from './queries.ts'
 import { storableJson } from './storable-json.ts'
@@ -10,6 +12,7 @@ export interface Recorded {
   /** New rows, and runs that were under way and now are over. */
   readonly recorded: number
   readonly ended: readonly EndedRow[]
+  readonly alertsRaised: number
   /** Of vals that are gone. */
   readonly orphaned: number
   /** Why others can never be recorded. */
@@ -57,13 +60,15 @@ async function recordTogether(db: Db, reports: readonly RunReport[]): Promise<Re
   return add(await insertNew(db, http), await endQueued(db, queued))
 }
 
-const nothing: Recorded = { recorded: 0, ended: [], orphaned: 0, faults: [] }
+const nothing: Recorded = { recorded: 0, ended: [], alertsRaised: 0, orphaned: 0, faults: [] }
 
 async function insertNew(db: Db, reports: readonly RunReport[]): Promise<Recorded> {
   if (reports.length === 0) return nothing
   const [row] = (await insertRuns(db, { reports: storableJson(reports.map(toRow)) })).rows
   const { recorded = 0, known = 0 } = row ?? {}
-  return { ...nothing, recorded, orphaned: reports.length - known }
+  // Should this process end in between, the reports come again, and this is said once more.
+  const alertsRaised = await raiseAlerts(db, reports)
+  return { ...nothing, recorded, alertsRaised, orphaned: reports.length - known }
 }
 
 /** Of those that are over already nothing is heard: reported twice, or given up before. */
@@ -73,8 +78,15 @@ async function endQueued(db: Db, reports: readonly RunReport[]): Promise<Recorde
     reports.map((report) => [`${report.id} ${report.runnerId}`, { ...toRow(report), retryId: newId() }]),
   )
   const run_ids = reports.map(({ id }) => id)
-  const { rows } = await endReported(db, { run_ids, reports: storableJson(byRunAndRunner) })
-  return { ...nothing, recorded: rows.length, ended: rows }
+  const reported = { run_ids, reports: storableJson(byRunAndRunner) }
+  const end = async (on: Db) => (await endReported(on, reported)).rows
+  const { ended, alertsRaised } = reports.some(isFailing)
+    ? await db.transaction().execute(async (transaction) => {
+        const rows = await end(transaction)
+        return { ended: rows, alertsRaised: await raiseForEnded(transaction, rows) }
+      })
+    : { ended: await end(db), alertsRaised: 0 }
+  return { ...nothing, recorded: ended.length, ended, alertsRaised }
 }
 
 /** A run that printed nothing has no logs to store. */
@@ -86,6 +98,7 @@ function add(one: Recorded, other: Recorded): Recorded {
   return {
     recorded: one.recorded + other.recorded,
     ended: [...one.ended, ...other.ended],
+    alertsRaised: one.alertsRaised + other.alertsRaised,
     orphaned: one.orphaned + other.orphaned,
     faults: [...one.faults, ...other.faults],
   }

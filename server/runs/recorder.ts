@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '@valley/bus/connect-bus.ts'
 import type { Taken } from '@valley/bus/consume-stream.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
-import { raiseAlerts } from '../alerts/raise-alerts.ts'
 import type { Db } from '../database/statement.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
@@ -82,16 +81,10 @@ async function recordGroup(
 ): Promise<boolean> {
   try {
     const outcome = await recordReports(db, reports)
-    // Before they are accepted: should this process end in between, they come again and are then said once more.
-    const retried = new Set(outcome.ended.filter(({ is_retried }) => is_retried).map(({ id }) => id))
-    const raised = await raiseAlerts(
-      db,
-      reports.filter(({ id }) => !retried.has(id)),
-    )
     for (const message of messages) message.accept()
     queue.announceEnds(outcome.ended)
     metrics.runsRecorded.inc(outcome.recorded)
-    metrics.alertsRaised.inc(raised)
+    metrics.alertsRaised.inc(outcome.alertsRaised)
     metrics.runsDropped.inc({ why: 'val_gone' }, outcome.orphaned)
     metrics.runsDropped.inc({ why: 'bad_shape' }, faults.length)
     metrics.runsDropped.inc({ why: 'not_storable' }, outcome.faults.length)

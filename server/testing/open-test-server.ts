@@ -67,7 +67,8 @@ export async function openTestServer(env: Readonly<Record<string, string>> = {})
   }
 }
 
-async function cloneDatabase(opened: AsyncDisposableStack): Promise<string> {
+/** Gone when the stack is disposed of. */
+export async function cloneDatabase(opened: AsyncDisposableStack): Promise<string> {
   const admin = opened.adopt(new pg.Client(required('TEST_POSTGRES_URL')), (client) => client.end())
   await admin.connect()
   const name = `test_${randomBytes(6).toString('hex')}`

@@ -171,7 +171,7 @@ describe('a run by hand', { concurrency: true }, () => {
         const error = await fails(name, code)
         assert.deepEqual([error.name, error.message], ['RangeError', 'no'])
         assert.match(error.stack ?? '', new RegExp(`${name}\\.tsx:${line}:\\d+`))
-        assert.doesNotMatch(error.stack ?? '', /file:|data:|isolate|caller\.js|run-call/)
+        assert.doesNotMatch(error.stack ?? '', /file:|data:|blob:|isolate|caller\.js|run-call/)
       }
     })
 
