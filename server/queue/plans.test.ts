@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import type { ClaimedRun } from '@valley/bus/claimed-run.ts'
-import { newId } from '../database/ids.ts'
+import { highestId, lowestId, newId } from '../database/ids.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Db } from '../database/statement.ts'
+import { selectRun, selectRuns } from '../runs/queries.ts'
+import { selectSurroundings } from '../schedules/queries.ts'
 import { newCaller } from '../testing/call-as.ts'
 import { createVal } from '../testing/create-val.ts'
 import { openTestServer } from '../testing/open-test-server.ts'
@@ -41,7 +43,7 @@ test('what a statement reads does not depend on how much waits, also if it was p
   await db.connection().execute(async (connection) => {
     await sql`SET plan_cache_mode = force_generic_plan`.execute(connection)
     await sql`VACUUM ANALYZE queue`.execute(connection)
-    const nothing = statementsFor({ runnerId, ownerId: alice.user.id, runs: [] })
+    const nothing = statementsFor({ runnerId, ownerId: alice.user.id, valId, runs: [] })
     for (const execute of [claimSome, ...Object.values(nothing)]) await countRowsRead(connection, execute)
 
     const waiting = Array.from({ length: backlog }, () => {
@@ -52,7 +54,7 @@ test('what a statement reads does not depend on how much waits, also if it was p
     assert.ok(readByClaim <= rowsReadMax, `claim reads ${readByClaim} rows`)
     const { runs } = (await claimSome(connection)) as { runs: readonly ClaimedRun[] }
     assert.equal(runs.length, claimedAtOnce)
-    const statements = statementsFor({ runnerId, ownerId: alice.user.id, runs })
+    const statements = statementsFor({ runnerId, ownerId: alice.user.id, valId, runs })
     for (const [name, execute] of Object.entries(statements)) {
       const read = await countRowsRead(connection, execute)
       assert.ok(read <= rowsReadMax, `${name} reads ${read} rows`)
@@ -63,10 +65,16 @@ test('what a statement reads does not depend on how much waits, also if it was p
 interface About {
   readonly runnerId: string
   readonly ownerId: string
+  readonly valId: string
   readonly runs: readonly ClaimedRun[]
 }
 
-function statementsFor({ runnerId, ownerId, runs }: About): Record<string, (db: Db) => Promise<unknown>> {
+function statementsFor({
+  runnerId,
+  ownerId,
+  valId,
+  runs,
+}: About): Record<string, (db: Db) => Promise<unknown>> {
   const run_ids = runs.map(({ id }) => id)
   const lost = { retry_ids: run_ids.map(() => newId()), error: '{}', limit: 100 }
   const report = { version: 1, status: 'succeeded', startedAtMs: Date.now(), endedAtMs: Date.now() }
@@ -82,6 +90,14 @@ function statementsFor({ runnerId, ownerId, runs }: About): Record<string, (db: 
     selectRunsOfRunner: (on) => selectRunsOfRunner(on, { runner_id: runnerId }),
     selectAnyDue: (on) => selectAnyDue(on, { limit: 100 }),
     forgetRunner: (on) => forgetRunner(on, { runner_id: runnerId, beat: '1' }),
+    selectRun: (on) => selectRun(on, { id: run_ids[0] ?? newId(), owner_id: ownerId }),
+    selectRuns: (on) =>
+      selectRuns({ ofOneVal: false, error: undefined, sources: 'any' })(
+        on,
+        { owner_id: ownerId, val_id: null, sources: [] },
+        { above: lowestId, below: highestId, limit: 10, offset: 0, direction: 'older' },
+      ),
+    selectSurroundings: (on) => selectSurroundings(on, { val_ids: [valId] }),
   }
 }
 

@@ -86,7 +86,8 @@ function writeListRuns({ ofOneVal, error, sources }: RunShape) {
     (arg, span) => sql<RunRow>`
       SELECT ${runColumns}
       FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
-        LEFT JOIN queue q ON q.run_id = r.id AND r.status = 'queued'
+        LEFT JOIN LATERAL (
+          SELECT q.runner_id, q.claimed_at FROM queue q WHERE q.run_id = r.id AND r.status = 'queued' LIMIT 1) q ON true
       WHERE r.owner_id = ${arg('owner_id')} AND ${span.within(sql.ref('r.id'))}
         ${ofOneVal ? sql`AND r.val_id = ${arg('val_id')}` : sql``}
         ${endedAs(error)}

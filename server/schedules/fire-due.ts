@@ -32,9 +32,8 @@ interface Due {
 
 async function lookAround(tx: Db, rows: readonly queries.DueRow[]): Promise<readonly Due[]> {
   const val_ids = rows.map(({ val_id }) => val_id)
-  const owner_ids = rows.map(({ owner_id }) => owner_id)
   const free = new Set((await queries.lockVals(tx, { ids: val_ids })).rows.map(({ id }) => id))
-  const { rows: found } = await queries.selectSurroundings(tx, { val_ids, owner_ids })
+  const { rows: found } = await queries.selectSurroundings(tx, { val_ids })
   const byVal = new Map(found.map((around) => [around.val_id, around]))
   return rows.flatMap((schedule) => {
     const around = byVal.get(schedule.val_id)

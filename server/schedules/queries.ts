@@ -95,17 +95,11 @@ export interface Surroundings {
 }
 
 /** A statement of its own, after the locks: it sees what those who held them before have enqueued. */
-export const selectSurroundings = statement<
-  { val_ids: readonly string[]; owner_ids: readonly string[] },
-  Surroundings
->(
+export const selectSurroundings = statement<{ val_ids: readonly string[] }, Surroundings>(
   (arg) => sql<Surroundings>`
-    SELECT d.val_id, EXISTS (SELECT FROM vals v WHERE v.id = d.val_id) AS is_there,
-      EXISTS (SELECT FROM queue q WHERE q.owner_id = d.owner_id AND q.val_id = d.val_id
-        AND q.runner_id IS NULL AND q.source = 'schedule')
-      OR EXISTS (SELECT FROM queue q WHERE q.owner_id = d.owner_id AND q.val_id = d.val_id
-        AND q.runner_id IS NOT NULL AND q.source = 'schedule') AS is_busy
-    FROM unnest(${arg('val_ids')}::uuid[], ${arg('owner_ids')}::uuid[]) AS d(val_id, owner_id)`,
+    SELECT d.val_id, (SELECT true FROM vals v WHERE v.id = d.val_id) IS NOT NULL AS is_there,
+      (SELECT true FROM queue q WHERE q.val_id = d.val_id AND q.source = 'schedule' LIMIT 1) IS NOT NULL AS is_busy
+    FROM unnest(${arg('val_ids')}::uuid[]) AS d(val_id)`,
 )
 
 /** JSON: an array of { valId, ownerId, plannedAt, outcome, runId, throughAt, count }. */

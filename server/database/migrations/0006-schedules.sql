@@ -21,6 +21,9 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX schedules_computed ON schedules (computed_at) WHERE next_at IS NOT NULL;
 
+-- Whether the run before is over, however many others of the val wait.
+CREATE INDEX queue_of_schedules ON queue (val_id) WHERE source = 'schedule';
+
 -- fired: there is a run. skipped: the run before it was not over. missed: nobody was there in time. refused: its owner
 -- had too many runs in the queue.
 CREATE TYPE firing_outcome AS ENUM ('fired', 'skipped', 'missed', 'refused');
