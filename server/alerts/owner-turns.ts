@@ -21,8 +21,9 @@ export class OwnerTurns {
       const due = rows.filter(({ owner_id, is_due }) => is_due && !except.has(owner_id))
       owners.push(...due.slice(0, limit - owners.length).map(({ owner_id }) => owner_id))
       const isFull = owners.length === limit
-      const isRoundOver = rows.length < walked && !isFull
-      this.#after = isRoundOver ? lowestId : ((isFull ? owners.at(-1) : rows.at(-1)?.owner_id) ?? lowestId)
+      const isRoundOver = !isFull && rows.length < walked
+      const last = isFull ? owners.at(-1) : rows.at(-1)?.owner_id
+      this.#after = isRoundOver || last === undefined ? lowestId : last
       if (isFull || isRoundOver) break
     }
     return owners
