@@ -5,9 +5,9 @@ import { statement } from '../database/statement.ts'
 import { countRuns } from '../usage/count-runs.ts'
 import type { MentionRow } from '../vals/val-row.ts'
 
-/** Of `runs` r, `vals` v, its owner u, and the row of `queue` q that a run has until it is over. */
+/** Of `runs` r, `vals` v, its owner u, and the row of `queue` q that a run has until it is over: claimed, it runs. */
 const runColumns = sql`r.id, r.parent_id, r.source, r.error, r.ended_at,
-  CASE WHEN q.runner_id IS NULL THEN r.status ELSE 'running' END AS status,
+  CASE WHEN q.claimed_at IS NULL THEN r.status ELSE 'running' END AS status,
   coalesce(r.started_at, q.claimed_at) AS started_at,
   v.id AS val_id, v.name AS val_name, v.privacy AS val_privacy, r.version AS val_version,
   v.owner_id AS val_owner_id, u.username AS val_username`
@@ -86,8 +86,7 @@ function writeListRuns({ ofOneVal, error, sources }: RunShape) {
     (arg, span) => sql<RunRow>`
       SELECT ${runColumns}
       FROM runs r JOIN vals v ON v.id = r.val_id JOIN users u ON u.id = v.owner_id
-        LEFT JOIN LATERAL (
-          SELECT q.runner_id, q.claimed_at FROM queue q WHERE q.run_id = r.id AND r.status = 'queued' LIMIT 1) q ON true
+        CROSS JOIN LATERAL (SELECT CASE WHEN r.status = 'queued' THEN claimed_at_of(r.id) END AS claimed_at) q
       WHERE r.owner_id = ${arg('owner_id')} AND ${span.within(sql.ref('r.id'))}
         ${ofOneVal ? sql`AND r.val_id = ${arg('val_id')}` : sql``}
         ${endedAs(error)}
