@@ -1,3 +1,4 @@
+import type { NatsConnection } from '@nats-io/transport-node'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from './limits.ts'
 import type { Link } from './link.ts'
@@ -11,6 +12,7 @@ export class Hints {
   readonly #link: Link
   #sent = 0
   #taken = 0
+  #asking: Promise<void> | null = null
 
   constructor(link: Link) {
     this.#link = link
@@ -22,15 +24,21 @@ export class Hints {
     this.#link.connection?.publish(subjectOf(name, body), JSON.stringify(body))
   }
 
-  /** Returns at once where nothing was sent or NATS is away, and soon in any case. */
+  /** Returns at once where nothing was sent or NATS is away, and soon in any case. Many share one question to NATS. */
   async taken(): Promise<void> {
-    const { connection } = this.#link
     const goal = this.#sent
-    if (connection === null || this.#taken >= goal) return
+    while (this.#link.connection !== null && this.#taken < goal) {
+      this.#asking ??= this.#ask(this.#link.connection).finally(() => (this.#asking = null))
+      await this.#asking
+    }
+  }
+
+  async #ask(connection: NatsConnection): Promise<void> {
+    const goal = this.#sent
     const given = new AbortController()
     const tooLate = sleep(limits.hintTakenMsMax, undefined, { signal: given.signal }).catch(() => undefined)
     await Promise.race([connection.flush().catch(() => undefined), tooLate])
     given.abort()
-    this.#taken = Math.max(this.#taken, goal)
+    this.#taken = goal
   }
 }

@@ -5,7 +5,7 @@ export const limits = {
   /** A server that was cut off from us is found out within three of these. */
   pingIntervalMs: 2_000,
   pingsLostMax: 2,
-  /** How long an answer to a save may wait for NATS to have passed the hint on. */
+  /** How long an answer to a save may wait for NATS to have passed the hint on; twice as long if another one is being asked about. */
   hintTakenMsMax: 100,
   /** Requests, and publishes to a stream, that wait for their answer; the next one is refused at once. */
   requestsUnderWayMax: 10_000,
