@@ -6,6 +6,7 @@ import { connect } from '@nats-io/transport-node'
 import { openTemporaryFolder } from '@valley/tools/services/open-temporary-folder.ts'
 import { type NatsNode, startNatsCluster } from '@valley/tools/services/start-nats-cluster.ts'
 import { type Bus, connectBus } from './connect-bus.ts'
+import { takeBatches } from './testing/take-batches.ts'
 import { openManager } from './ensure-streams.ts'
 
 const opened = new AsyncDisposableStack()
@@ -48,16 +49,7 @@ function openTraffic(from: Bus, to: Bus) {
       await pause(20)
     }
   })()
-  const consuming = to.consume({
-    stream: 'RUNS',
-    name: 'recorder',
-    take: async (messages) => {
-      for (const message of messages) {
-        taken.push((message.json() as { batchId: string }).batchId)
-        message.accept()
-      }
-    },
-  })
+  const consuming = takeBatches(to, ({ batchId }) => taken.push(batchId))
   const finish = async () => {
     stop.abort()
     await publishing

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openTemporaryFolder } from '@valley/tools/services/open-temporary-folder.ts'
 import { startNats } from '@valley/tools/services/start-nats.ts'
 import { type Bus, connectBus } from './connect-bus.ts'
+import { takeBatches } from './testing/take-batches.ts'
 import type { StreamBody } from './streams.ts'
 import type { Watched } from './watch-stream.ts'
 
@@ -137,15 +138,7 @@ test('a batch that is published twice is taken once, also when NATS is killed be
   await until('it is up again', () => buses.one.state === 'up' && buses.other.state === 'up')
   const taken: unknown[] = []
   const consumer = { stream: 'RUNS', name: 'recorder' } as const
-  await using _ = buses.other.consume({
-    ...consumer,
-    take: async (messages) => {
-      for (const message of messages) {
-        taken.push(message.json())
-        message.accept()
-      }
-    },
-  })
+  await using _ = takeBatches(buses.other, (each) => taken.push(each))
   await until('it is taken', async () => (await buses.one.lagOf(consumer)) === 0 && taken.length > 0)
   assert.deepEqual(taken, [batch])
 })

@@ -8,6 +8,7 @@ import { openSmallDisk } from '@valley/tools/services/open-small-disk.ts'
 import { openTemporaryFolder } from '@valley/tools/services/open-temporary-folder.ts'
 import { startNats } from '@valley/tools/services/start-nats.ts'
 import { connectBus } from './connect-bus.ts'
+import { takeBatches } from './testing/take-batches.ts'
 
 const diskBytes = 32 * 1024 * 1024
 const waitMsMax = 20_000
@@ -31,18 +32,7 @@ test('after a full disk every message that NATS has stored is taken', async () =
   const [runner, server] = [openBus('runner'), openBus('server')]
   const stored: string[] = []
   const taken = new Set<string>()
-  opened.use(
-    server.consume({
-      stream: 'RUNS',
-      name: 'recorder',
-      take: async (messages) => {
-        for (const message of messages) {
-          taken.add((message.json() as { batchId: string }).batchId)
-          message.accept()
-        }
-      },
-    }),
-  )
+  opened.use(takeBatches(server, ({ batchId }) => void taken.add(batchId)))
   const publish = async () => {
     const batchId = randomUUID()
     const outcome = await runner.publishToStream('RUNS', { batchId, reports: [] }, { messageId: batchId })

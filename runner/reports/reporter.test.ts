@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { connectBus } from '@valley/bus/connect-bus.ts'
 import type { RunReport } from '@valley/bus/run-report.ts'
+import { takeBatches } from '@valley/bus/testing/take-batches.ts'
 import { openTemporaryFolder } from '@valley/tools/services/open-temporary-folder.ts'
 import { startNats } from '@valley/tools/services/start-nats.ts'
 import { Reporter } from './reporter.ts'
@@ -44,17 +45,10 @@ test('what NATS does not take as one message comes in several, and what it never
   const [runner, server] = [openBus('runner'), openBus('server')]
   const taken = new Map<string, string[]>()
   opened.use(
-    server.consume({
-      stream: 'RUNS',
-      name: 'recorder',
-      take: async (messages) => {
-        for (const message of messages) {
-          const { reports } = message.json() as { reports: RunReport[] }
-          for (const { id, logs } of reports)
-            taken.set(id, [...(taken.get(id) ?? []), logs[0]?.message ?? ''])
-          message.accept()
-        }
-      },
+    takeBatches(server, ({ reports }) => {
+      for (const { id, logs } of reports as readonly RunReport[]) {
+        taken.set(id, [...(taken.get(id) ?? []), logs[0]?.message ?? ''])
+      }
     }),
   )
   const lost: number[] = []
