@@ -14,6 +14,7 @@ export interface Rendered {
   readonly text: string | null
   /** In place of a text: an answer that goes on. */
   readonly stream?: EventStream<SentEvent>
+  /** Data rather than a function, so that a kept answer has it, too. */
   readonly awaited?: AwaitedRun
 }
 

@@ -60,10 +60,14 @@ async function serveCaller(
       : await answerIdempotently(context, { caller, key, raw, request }, answer)
   // Whoever is told that it is saved may call it at once.
   if (operation.method !== 'GET') await services.bus.hintsTaken()
-  const { awaited } = rendered
+  const { awaited, headers } = rendered
   if (awaited === undefined || caller === null) return rendered
   using leaving = watchLeaving(raw.incoming)
-  const ended = await awaitRun(context, caller, { ...awaited, signal: leaving.signal })
+  const ended = await awaitRun(context, caller, {
+    ...awaited,
+    location: headers['location'],
+    signal: leaving.signal,
+  })
   return ended === null ? rendered : renderAnswer(operation, ended)
 }
 

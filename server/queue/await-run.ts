@@ -1,20 +1,25 @@
 import type { RunDetails } from '@valley/contract/runs.ts'
 import type { Caller } from '../caller.ts'
-import type { Addresses, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { Fault } from '../fault.ts'
 import { type AwaitedRun, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
+
+interface Awaiting extends AwaitedRun {
+  /** As the run was accepted with. */
+  readonly location: string | undefined
+  readonly signal: AbortSignal
+}
 
 /**
  * Waits for the end of a run that is committed: nobody could begin it before. 200 with the run that is over, or 202 with
  * what it is by then. Whatever happens to the wait, the run was accepted, and null says that this has to do.
  */
 export async function awaitRun(
-  context: Context,
+  { root, queue }: Context,
   caller: Caller,
-  { runId, waitMs, signal }: AwaitedRun & { readonly signal: AbortSignal },
+  { runId, waitMs, location, signal }: Awaiting,
 ): Promise<Reply<200 | 202, RunDetails> | null> {
-  const { root, queue } = context
   let latest: RunDetails | null = null
   const look = async () => {
     try {
@@ -27,14 +32,10 @@ export async function awaitRun(
   }
   const ended = await queue.waits.until(runId, { waitMs, signal }, look)
   if (ended === gone || latest === null) return null
-  return new Reply(ended ? 200 : 202, latest, locationOf(context, runId))
+  return new Reply(ended ? 200 : 202, latest, location)
 }
 
 const gone = Symbol('gone')
-
-export function locationOf({ baseUrl }: Addresses, runId: string): string {
-  return `${baseUrl}/v1/runs/${runId}`
-}
 
 function isOver({ status }: RunDetails): boolean {
   return status !== 'queued' && status !== 'running'

@@ -7,7 +7,6 @@ import { inTransaction } from '../in-transaction.ts'
 import { type Handler, Reply } from '../reply.ts'
 import { findRun } from '../runs/find-run.ts'
 import { findOwnVal, findOwnValOrHide, lockOwnValOrHide } from '../vals/find-val.ts'
-import { locationOf } from './await-run.ts'
 import { presentQueued } from './present-queued.ts'
 import { selectRetryPolicy, upsertRetryPolicy } from './queries.ts'
 import { cancel } from './transitions.ts'
@@ -19,7 +18,8 @@ export const runVal: Handler<'runVal'> = async (context, caller, { params, query
   const row = await context.queue.enqueue(context, { ...run, retry: retry && toMs(retry) })
   if (row === null) throw await noSuchVal(context, caller, params.val_id)
   context.afterCommit(() => context.queue.wake())
-  const queued = new Reply(202, presentQueued(row, caller, run), locationOf(context, run.id))
+  const location = `${context.baseUrl}/v1/runs/${run.id}`
+  const queued = new Reply(202, presentQueued(row, caller, run), location)
   return query.wait === undefined ? queued : queued.awaiting({ runId: run.id, waitMs: query.wait * 1_000 })
 }
 
