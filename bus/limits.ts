@@ -5,7 +5,7 @@ export const limits = {
   /** A server that was cut off from us is found out within three of these. */
   pingIntervalMs: 2_000,
   pingsLostMax: 2,
-  /** How long an answer to a save may wait for NATS to have passed the hint on; twice as long if another one is being asked about. */
+  /** How long an answer to a save may wait for NATS to have passed the hint on; twice, if it comes during another's wait. */
   hintTakenMsMax: 100,
   /** Requests, and publishes to a stream, that wait for their answer; the next one is refused at once. */
   requestsUnderWayMax: 10_000,
@@ -19,6 +19,8 @@ export const limits = {
   servedAtOnceMax: 256,
   /** How long answers under way may take when the bus is closed. */
   closeTimeoutMs: 2_000,
+  /** Claims that a beat calls abandoned; each is told for some minutes, and there is no more than one a second. */
+  claimsAbandonedMax: 5_000,
   manageTimeoutMs: 2_000,
   manageAgainMs: 1_000,
   /** How long a repeated publish of the same message counts once. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Id } from '@valley/contract/scalars.ts'
 import { Privacy, ValType } from '@valley/contract/vals.ts'
 import { ClaimedRun } from './claimed-run.ts'
+import { limits } from './limits.ts'
 
 const Count = z.number().int().nonnegative()
 
@@ -93,7 +94,7 @@ export const requests = {
       /** Of all claims up to this number it is known what became of them. */
       claimsSettled: Count,
       /** Of these it is not: nothing that they were given was begun, nor will it be. */
-      claimsAbandoned: z.array(Count).max(5_000),
+      claimsAbandoned: z.array(Count).max(limits.claimsAbandonedMax),
       runIds: z.array(Id),
     }),
     reply: z.discriminatedUnion('kind', [

@@ -13,7 +13,7 @@ export interface NatsOptions {
   port?: number
   /** How much it may store, where that does not follow from the room on the disk. */
   storeBytesMax?: number | undefined
-  /** How large a message may be; as large as the README says, unless given. */
+  /** How large a message may be; as large as Valley asks for, unless given. */
   payloadBytesMax?: number
   /** What makes it one of a cluster; alone, unless given. */
   member?: NatsMember
